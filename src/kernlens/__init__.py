@@ -1,0 +1,7 @@
+"""Find the few hidden linear features a target depends on, and predict with them, using kernels."""
+
+from kernlens.estimators.bkernn import BKerNNClassifier, BKerNNRegressor
+
+__version__ = "0.1.0"
+
+__all__ = ["BKerNNClassifier", "BKerNNRegressor", "__version__"]

@@ -1,0 +1,62 @@
+"""Where work runs: independent blocks, mapped serially or on threads.
+
+Every heavy loop of the package is a plain function of one block, and this module is the only one
+that decides how the blocks are carried out. Results come back in the order of the blocks, whatever
+ran first, so that a sum over them has the same rounding for every `n_jobs`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+#: Below this many elementary operations, handing a block to a thread costs more than the block.
+SERIAL_WORK = 200_000
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Number of threads meant by `n_jobs` (None: all cores available to this process)."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    available = available or os.cpu_count() or 1
+    if n_jobs is None:
+        return available
+    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+
+
+def split_range(n_items: int, block_size: int) -> list[slice]:
+    """Cut ``range(n_items)`` into consecutive slices of `block_size` items, the last one shorter."""
+    return [slice(lo, min(lo + block_size, n_items)) for lo in range(0, n_items, block_size)]
+
+
+def map_blocks(
+    function: Callable[[Item], Value],
+    blocks: Sequence[Item] | Iterable[Item],
+    *,
+    n_jobs: int | None = None,
+    work: float = float("inf"),
+) -> list[Value]:
+    """Apply `function` to every block and return the values in the order of the blocks.
+
+    Parameters
+    ----------
+    function : callable
+        A function of one block that holds no lock for long: numba code compiled with ``nogil``,
+        BLAS, or NumPy's own loops.
+    blocks : sequence
+        The blocks; they must not depend on each other.
+    n_jobs : int or None, default=None
+        Threads; None means all the cores of this process, -1 the same.
+    work : float, default=inf
+        Rough number of elementary operations in all blocks together. Small work runs serially.
+    """
+    blocks = list(blocks)
+    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
+    if n_threads <= 1 or work < SERIAL_WORK:
+        return [function(block) for block in blocks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, blocks))

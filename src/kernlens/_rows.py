@@ -1,0 +1,106 @@
+"""One canonical order of the rows, so that a fit depends on the data and not on how they are listed.
+
+Repeated rows are merged into one row with the sum of their weights, and rows come out in the order
+of a hash of their content. Folds and subsamples are taken along that order. A fit is then the same
+for rows in any order and for weights instead of repetitions, and no copy of a training row is ever
+in a validation part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class CanonicalRows:
+    """Distinct rows in hash order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_targets, n_rows)
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    group : ndarray of shape (n_rows,)
+        Number of the distinct X of every row, increasing; rows with the same X share it.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    weights: FloatArray
+    group: NDArray[np.integer]
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer] | slice) -> CanonicalRows:
+        """Return some of the rows."""
+        return CanonicalRows(self.X[rows], self.y[:, rows], self.weights[rows], self.group[rows])
+
+    def folds(
+        self, n_folds: int, strata: NDArray[np.integer] | None = None
+    ) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Return (train, test) masks of folds.
+
+        Rows with the same X stay together, unless `strata` (n_rows,) are given: then every stratum
+        is spread evenly. There are never more folds than distinct X.
+        """
+        n_folds = max(2, min(n_folds, int(self.group[-1]) + 1))
+        fold = self.group % n_folds
+        if strata is not None:
+            fold = np.empty(len(self.group), dtype=np.intp)
+            for stratum in np.unique(strata):
+                members = strata == stratum
+                fold[members] = np.arange(members.sum()) % n_folds
+        return [(fold != k, fold == k) for k in range(n_folds)]
+
+
+def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> CanonicalRows:
+    """Drop rows of weight zero, merge repeated rows, and sort by a hash of X, then of y.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_targets, n_samples)
+    weights : ndarray of shape (n_samples,)
+        Non-negative.
+    """
+    present = weights > 0
+    if not present.all():
+        X, y, weights = X[present], y[:, present], weights[present]
+    code_x, code_y = _row_hash(X), _row_hash(y.T)
+    order = np.lexsort((code_y, code_x))
+    X, y, weights = X[order], y[:, order], weights[order]
+    code_x, code_y = code_x[order], code_y[order]
+    new_x = np.ones(len(X), dtype=bool)
+    new_x[1:] = code_x[1:] != code_x[:-1]
+    new_row = new_x.copy()
+    new_row[1:] |= code_y[1:] != code_y[:-1]
+    group = np.cumsum(new_x) - 1
+    if new_row.all():
+        return CanonicalRows(X, y, weights, group)
+    starts = np.flatnonzero(new_row)
+    return CanonicalRows(X[starts], y[:, starts], np.add.reduceat(weights, starts), group[starts])
+
+
+def _row_hash(rows: FloatArray) -> NDArray[np.uint64]:
+    """A 64-bit hash of every row; equal for equal values, whatever their place in the array.
+
+    Two different rows among a million collide with probability 3e-8.
+    """
+    # Adding 0.0 turns -0.0 into 0.0, which is the same value with other bits.
+    code = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        bits = np.ascontiguousarray(column, dtype=np.float64) + 0.0
+        code = _mix(code ^ bits.view(np.uint64))
+    return code
+
+
+def _mix(code: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of the splitmix64 generator, a bijection that spreads every bit."""
+    code = code + np.uint64(0x9E3779B97F4A7C15)
+    code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    code = (code ^ (code >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return code ^ (code >> np.uint64(31))

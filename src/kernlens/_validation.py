@@ -1,0 +1,111 @@
+"""The border: every complaint about the user's input is raised here, in one sentence."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+FloatArray = NDArray[np.floating]
+
+#: Squares of larger values overflow somewhere between the data and the objective.
+LARGEST_VALUE = 1e100
+
+
+def check_magnitude(values: FloatArray, name: str) -> None:
+    """Refuse values whose squares overflow."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"{name} has values as large as {largest:.3g}, whose squares overflow; divide {name} "
+            f"by a constant so that it stays below {LARGEST_VALUE:.0e}."
+        )
+
+
+def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
+    """Return weights (n_samples,) as float64: finite, non-negative, not all zero."""
+    weights: FloatArray = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; give at least one a positive weight.")
+    return weights
+
+
+def check_enough_rows(n_rows: int, estimator: str) -> None:
+    """Refuse a fit on fewer than two rows of positive weight."""
+    if n_rows < 2:
+        raise ValueError(
+            f"{estimator} needs at least 2 samples with a positive weight, got n_samples = {n_rows}."
+        )
+
+
+def check_classes(classes: NDArray[Any], estimator: str) -> None:
+    """Refuse labels of a single class."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{estimator} needs samples of at least 2 classes with a positive weight, but the data "
+            f"has only one class: {classes[0]!r}."
+        )
+
+
+def check_alpha(alpha: Any, named: tuple[str, ...]) -> None:
+    """Refuse an alpha that is neither a known word nor a positive finite number."""
+    if isinstance(alpha, str):
+        if alpha not in named:
+            words = ", ".join(map(repr, named))
+            raise ValueError(f"alpha must be {words} or a positive number, got {alpha!r}.")
+    elif not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < float(alpha) < np.inf:
+        raise ValueError(f"alpha must be a positive finite number, got {alpha!r}.")
+
+
+def check_count(name: str, value: Any, *, words: tuple[str, ...] = ()) -> None:
+    """Refuse a value that is neither one of `words` nor an integer of at least 1."""
+    if isinstance(value, str) and value in words:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
+        allowed = "".join(f"{word!r} or " for word in words)
+        raise ValueError(f"{name} must be {allowed}an integer of at least 1, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is not one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def check_non_negative(name: str, value: Any) -> None:
+    """Refuse a value that is not a finite number of at least 0."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
+
+
+def check_particles(init: ArrayLike, n_particles: int, n_features: int) -> FloatArray:
+    """Return user's particles as float64 of shape (n_particles, n_features)."""
+    W = np.array(init, dtype=np.float64)
+    if W.shape != (n_particles, n_features):
+        raise ValueError(
+            f"init must have shape (n_particles, n_features) = ({n_particles}, {n_features}), "
+            f"got {W.shape}."
+        )
+    if not np.isfinite(W).all():
+        raise ValueError("init has NaN or infinite entries; give finite particles.")
+    return W
+
+
+def check_memory(n_bytes: float, advice: str) -> None:
+    """Refuse, before any long work, a fit that needs more than the memory of this machine."""
+    try:
+        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        # Not every system tells; then the fit is tried.
+        return
+    if n_bytes > installed:
+        raise MemoryError(
+            f"This fit needs about {n_bytes / 2**30:.1f} GiB and the machine has "
+            f"{installed / 2**30:.1f} GiB; {advice}."
+        )

@@ -1,0 +1,115 @@
+"""The contract of a feature learner: what every fitted estimator offers beside its predictions.
+
+No numerics live here; an estimator computes its directions and calls :meth:`_store_directions`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+FloatArray = NDArray[np.floating]
+
+#: Share of the squared importances that the directions kept by ``n_directions="auto"`` explain.
+EXPLAINED_SHARE = 0.99
+
+
+class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Directions, importances and the transform of an estimator that learns linear features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_directions_, n_features)
+        Orthonormal rows, most important first, in the units of the X passed to `fit`; the entry of
+        largest size in every row is positive.
+    component_importances_ : ndarray of shape (n_directions_,)
+        Non-negative, decreasing, sums to 1.
+    feature_importances_ : ndarray of shape (n_features,)
+        Non-negative, sums to 1.
+    n_directions_ : int
+        Number of directions kept.
+    """
+
+    components_: FloatArray
+    component_importances_: FloatArray
+    feature_importances_: FloatArray
+    n_directions_: int
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Project on the learned directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_directions_)
+            ``X @ components_.T``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return X @ self.components_.astype(X.dtype, copy=False).T
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_directions_
+
+    def _store_directions(
+        self,
+        components: FloatArray,
+        importances: FloatArray,
+        feature_importances: FloatArray,
+        n_directions: int | str,
+        scale: FloatArray,
+    ) -> None:
+        """Keep the first directions and write them in the units of the user's X.
+
+        Parameters
+        ----------
+        components : ndarray of shape (r, n_features)
+            Orthonormal rows for columns divided by `scale`, most important first.
+        importances : ndarray of shape (r,)
+            Non-negative, decreasing.
+        feature_importances : ndarray of shape (n_features,)
+            Non-negative.
+        n_directions : int or "auto"
+            How many to keep.
+        scale : ndarray of shape (n_features,)
+            What the columns were divided by.
+        """
+        if isinstance(n_directions, str):
+            n_directions = estimate_n_directions(importances)
+        n_directions = min(n_directions, len(components))
+        kept = components[:n_directions] / scale
+        # Orthonormal again in the new units, in the order of importance, spans unchanged.
+        kept = np.linalg.qr(kept.T)[0].T
+        self.components_ = fix_signs(kept)
+        self.component_importances_ = _shares(importances[:n_directions])
+        self.feature_importances_ = _shares(feature_importances)
+        self.n_directions_ = n_directions
+
+
+def estimate_n_directions(importances: FloatArray) -> int:
+    """Smallest number of leading directions with 99 % of the sum of squared importances."""
+    energy = np.cumsum(np.square(importances))
+    if len(energy) == 0 or energy[-1] == 0.0:
+        return min(1, len(energy))
+    return int(np.searchsorted(energy, EXPLAINED_SHARE * energy[-1]) + 1)
+
+
+def fix_signs(components: FloatArray) -> FloatArray:
+    """Return the rows with their entry of largest size made positive."""
+    largest = np.argmax(np.abs(components), axis=1)
+    signs = np.sign(components[np.arange(len(components)), largest])
+    return components * np.where(signs == 0.0, 1.0, signs)[:, None]
+
+
+def _shares(values: FloatArray) -> FloatArray:
+    total = values.sum()
+    return values / total if total > 0.0 else np.full(len(values), 1.0 / max(1, len(values)))

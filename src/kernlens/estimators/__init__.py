@@ -1,0 +1,1 @@
+"""Estimators, one folder or file per family; a family never imports another."""

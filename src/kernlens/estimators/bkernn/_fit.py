@@ -1,0 +1,247 @@
+"""The fit shared by the regressor and the classifier, from checked arrays to attributes."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernlens._progress import StageBars
+from kernlens._result import SolveResult, Status
+from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens._validation import (
+    check_alpha,
+    check_choice,
+    check_count,
+    check_enough_rows,
+    check_magnitude,
+    check_memory,
+    check_non_negative,
+    check_particles,
+    check_weights,
+)
+from kernlens.base import FeatureLearnerMixin
+from kernlens.estimators.bkernn.partial_functions import PartialFunctions, tabulate
+from kernlens.kernels.one_dimensional import KERNELS, make_kernel
+from kernlens.losses import Loss
+from kernlens.optim.particle_learning import ParticleLearner
+from kernlens.optim.particle_problem import ParticleProblem
+from kernlens.optim.reduced_objective import ReducedPoint
+from kernlens.optim.ridge_functions import RidgeFunctions
+from kernlens.penalties import PENALTIES, Penalty, make_penalty
+
+FloatArray = NDArray[np.floating]
+
+OPTIMIZERS = ("auto", "lbfgs", "plain")
+
+
+@dataclass(frozen=True)
+class _Standardisation:
+    """Columns are used as ``(x - mean) / scale``; constant columns become zero."""
+
+    mean: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, weights: FloatArray, wanted: bool) -> _Standardisation:
+        mean = np.average(X, axis=0, weights=weights)
+        if not wanted:
+            return cls(mean, np.ones(X.shape[1]))
+        scale = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
+        # A column that varies by rounding only is a constant.
+        constant = scale <= 10 * np.finfo(np.float64).eps * np.abs(mean)
+        return cls(mean, np.where(constant, 1.0, scale))
+
+    def apply(self, X: FloatArray) -> FloatArray:
+        return (X - self.mean) / self.scale
+
+
+class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
+    """Everything of BKerNN that does not depend on the kind of target."""
+
+    def _check_parameters(self) -> None:
+        check_alpha(self.alpha, ("auto", "heuristic"))
+        check_count("n_particles", self.n_particles)
+        check_count("n_directions", self.n_directions, words=("auto",))
+        check_count("max_iter", self.max_iter)
+        check_non_negative("tol", self.tol)
+        check_choice("kernel", self.kernel, tuple(KERNELS))
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        if not isinstance(self.penalty, Penalty):
+            check_choice("penalty", self.penalty, tuple(PENALTIES))
+
+    def _fit_encoded(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        loss: Loss,
+        strata: NDArray[np.integer] | None = None,
+    ) -> None:
+        """Fit on checked arrays; `y` is (n_targets, n_samples)."""
+        units = _Standardisation.of(X, weights, self.standardize)
+        self._check_memory(len(X), len(y))
+        targets = y if strata is None else np.vstack([y, strata[None]])
+        rows = canonical_rows(units.apply(X), targets, weights)
+        if strata is not None:
+            strata = rows.y[-1].astype(np.intp)
+            rows = CanonicalRows(rows.X, rows.y[:-1], rows.weights, rows.group)
+        check_enough_rows(len(rows.X) if len(rows.X) > 1 else int(np.sum(weights > 0)), _name(self))
+        penalty = self.penalty if isinstance(self.penalty, Penalty) else make_penalty(self.penalty)
+        problem = ParticleProblem(make_kernel(self.kernel), loss, penalty, self.n_jobs)
+        bars = StageBars(_name(self)) if self.verbose else nullcontext()
+        with bars as progress:
+            learner = ParticleLearner(
+                problem,
+                rows,
+                self._fresh_particles(problem, rows),
+                self.max_iter,
+                self.tol,
+                strata,
+                progress,
+            )
+            alpha, result = self._learn(learner, units)
+            point = learner.solve_at(result.solution, alpha)
+        self._store(problem, point, alpha, result, units)
+
+    def _learn(
+        self, learner: ParticleLearner, units: _Standardisation
+    ) -> tuple[float, SolveResult]:
+        """Choose alpha and the particles; interrupted, give back the best of both so far."""
+        alpha = None
+        try:
+            alpha = self._resolve_alpha(learner)
+            if self.optimizer == "plain":
+                return alpha, learner.learn_plainly(alpha)
+            if self.warm_start and hasattr(self, "particles_"):
+                return alpha, learner.learn_from(self._previous_particles(units), alpha)
+            return alpha, learner.learn(alpha)
+        except KeyboardInterrupt:
+            warnings.warn(
+                "The fit was interrupted; the best particles found so far are kept.", stacklevel=4
+            )
+            if alpha is None:
+                alpha = learner.fallback_alpha()
+            W = learner.fresh if learner.state is None else learner.state
+            return alpha, SolveResult(W, Status.INTERRUPTED, 0)
+
+    def _resolve_alpha(self, learner: ParticleLearner) -> float:
+        if self.alpha == "heuristic":
+            norms = np.linalg.norm(learner.rows.X, axis=1)
+            largest = float(norms.max()) or 1.0
+            return 2.0 * largest / float(learner.rows.weights.sum())
+        if self.alpha == "auto":
+            if self.warm_start and hasattr(self, "alpha_"):
+                return float(self.alpha_)
+            alpha, curve = learner.choose_alpha()
+            total = float(learner.rows.weights.sum())
+            self.alpha_search_ = {"alpha": curve.shifts / total, "loss": curve.losses}
+            return alpha
+        return float(self.alpha)
+
+    def _fresh_particles(self, problem: ParticleProblem, rows: CanonicalRows) -> FloatArray:
+        n_features = rows.X.shape[1]
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("random",))
+            random = check_random_state(self.random_state)
+            W = random.normal(size=(self.n_particles, n_features)) / np.sqrt(n_features)
+            W *= problem.target_scale(rows)
+        else:
+            W = check_particles(self.init, self.n_particles, n_features)
+        # A constant column cannot matter: no particle looks at it.
+        return np.where(np.any(rows.X != 0.0, axis=0), W, 0.0)
+
+    def _previous_particles(self, units: _Standardisation) -> FloatArray:
+        W = np.zeros((self.n_particles, self.n_features_in_))
+        previous = self.particles_[: self.n_particles] * units.scale
+        W[: len(previous)] = previous
+        return W
+
+    def _check_memory(self, n_samples: int, n_targets: int) -> None:
+        """Sorted projections, their order, and the tables of the fitted functions."""
+        per_entry = 8 + 8 + 4 + 8 + 8 * n_targets
+        check_memory(
+            float(n_samples) * self.n_particles * per_entry,
+            "lower n_particles or fit on fewer rows",
+        )
+
+    def _store(
+        self,
+        problem: ParticleProblem,
+        point: ReducedPoint,
+        alpha: float,
+        result: SolveResult,
+        units: _Standardisation,
+    ) -> None:
+        functions = RidgeFunctions.of(point)
+        self.alpha_ = alpha
+        self.mean_ = units.mean
+        self.particles_ = functions.particles / units.scale
+        self.knots_ = functions.knots
+        self.tables_ = functions.tables
+        self.intercept_ = functions.intercept
+        self.objective_ = point.value + alpha * problem.penalty.value(point.W)
+        self.objective_history_ = np.asarray([*result.history])
+        self.n_iter_ = result.n_iter
+        self.status_ = result.status.value
+        components, importances = problem.penalty.directions(point.W)
+        column_norms = np.linalg.norm(point.W, axis=0)
+        self._store_directions(
+            components, importances, column_norms, self.n_directions, units.scale
+        )
+
+    def _functions(self) -> RidgeFunctions:
+        return RidgeFunctions(
+            make_kernel(self.kernel), self.particles_, self.knots_, self.tables_, self.intercept_
+        )
+
+    def _decision(self, X: ArrayLike) -> FloatArray:
+        """Decision values, (n_targets, n_samples)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._functions().decision(X - self.mean_, self.n_jobs)
+
+    def partial_functions(self, n_points: int = 200) -> PartialFunctions:
+        """Tabulate the one-dimensional functions that add up to the prediction.
+
+        Parameters
+        ----------
+        n_points : int, default=200
+            Points of each grid.
+
+        Returns
+        -------
+        PartialFunctions
+            Directions, grids and values, the functions with the largest spread first.
+        """
+        check_is_fitted(self)
+        check_count("n_points", n_points)
+        return tabulate(self._functions(), self.mean_, n_points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_fit_arrays(
+    estimator: BaseBKerNN, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, **options: Any
+) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    """Validate X, y and the weights, before any work."""
+    estimator._check_parameters()
+    checked_X, checked_y = validate_data(
+        estimator, X, y, dtype=np.float64, ensure_min_samples=2, **options
+    )
+    check_magnitude(checked_X, "X")
+    return checked_X, checked_y, check_weights(sample_weight, checked_X)
+
+
+def _name(estimator: BaseEstimator) -> str:
+    return type(estimator).__name__

@@ -1,0 +1,1 @@
+"""Kernels, as values and derivatives; nothing here knows about losses or solvers."""

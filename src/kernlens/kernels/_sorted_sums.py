@@ -1,0 +1,224 @@
+"""Sums over a one-dimensional kernel in one sweep along sorted points.
+
+For points p_1 <= ... <= p_n and weights v, the sums ``sum_i' k(p_i - p_i') v_i'`` cost O(n) when
+the kernel lets the part on the left and the part on the right be carried along. All functions take
+a block of particles: `points` (b, n) sorted along the rows, `order` (b, n) with
+``points[j, k] = projection_j[order[j, k]]``, and weights `v` (n_targets, n) in the original order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating]
+
+
+@njit(nogil=True, cache=True)
+def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
+    """Add ``-1/2 sum_j sum_i' |p_i - p_i'| v_i'`` to `out` (n_targets, n)."""
+    n_particles, n = points.shape
+    for t in range(v.shape[0]):
+        vt = v[t]
+        total = vt.sum()
+        shift = 0.0
+        for j in range(n_particles):
+            below = 0.0
+            moment = 0.0
+            for k in range(n):
+                i = order[j, k]
+                p = points[j, k]
+                below += vt[i]
+                moment += vt[i] * p
+                out[t, i] += moment - p * (below - 0.5 * total)
+            shift += moment
+        # The total moment is known only at the end of the sweep, and is the same for all rows.
+        for i in range(n):
+            out[t, i] -= 0.5 * shift
+
+
+@njit(nogil=True, cache=True)
+def brownian_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_t z_ti sum_i' k'(p_i - p_i') z_ti'`` to `out` (b, n), k' = -sign/2, k'(0) = 0."""
+    n_particles, n = points.shape
+    for t in range(z.shape[0]):
+        zt = z[t]
+        total = zt.sum()
+        for j in range(n_particles):
+            before = 0.0
+            k = 0
+            while k < n:
+                upto = before
+                stop = k
+                while stop < n and points[j, stop] == points[j, k]:
+                    upto += zt[order[j, stop]]
+                    stop += 1
+                slope = -0.5 * (before + upto - total)
+                for tied in range(k, stop):
+                    i = order[j, tied]
+                    out[j, i] += slope * zt[i]
+                before = upto
+                k = stop
+
+
+@njit(nogil=True, cache=True)
+def exponential_product(points, order, v, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j sum_i' exp(-|p_i - p_i'| / 2) v_i'`` to `out` (n_targets, n)."""
+    n_particles, n = points.shape
+    for t in range(v.shape[0]):
+        vt = v[t]
+        for j in range(n_particles):
+            left = 0.0
+            for k in range(n):
+                i = order[j, k]
+                if k > 0:
+                    left *= np.exp(0.5 * (points[j, k - 1] - points[j, k]))
+                left += vt[i]
+                out[t, i] += left
+            right = 0.0
+            for k in range(n - 2, -1, -1):
+                decay = np.exp(0.5 * (points[j, k] - points[j, k + 1]))
+                right = decay * (vt[order[j, k + 1]] + right)
+                out[t, order[j, k]] += right
+
+
+@njit(nogil=True, cache=True)
+def exponential_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_t z_ti sum_i' k'(p_i - p_i') z_ti'`` to `out`, k'(u) = -sign(u) e^{-|u|/2} / 2."""
+    n_particles, n = points.shape
+    for t in range(z.shape[0]):
+        zt = z[t]
+        for j in range(n_particles):
+            # Tied points are stepped over together: the slope of the kernel at 0 is taken as 0.
+            left = 0.0
+            k = 0
+            while k < n:
+                tied = 0.0
+                stop = k
+                while stop < n and points[j, stop] == points[j, k]:
+                    i = order[j, stop]
+                    out[j, i] -= 0.5 * left * zt[i]
+                    tied += zt[i]
+                    stop += 1
+                if stop < n:
+                    left = (left + tied) * np.exp(0.5 * (points[j, k] - points[j, stop]))
+                k = stop
+            right = 0.0
+            k = n - 1
+            while k >= 0:
+                tied = 0.0
+                stop = k
+                while stop >= 0 and points[j, stop] == points[j, k]:
+                    i = order[j, stop]
+                    out[j, i] += 0.5 * right * zt[i]
+                    tied += zt[i]
+                    stop -= 1
+                if stop >= 0:
+                    right = (right + tied) * np.exp(0.5 * (points[j, stop] - points[j, k]))
+                k = stop
+
+
+@njit(nogil=True, cache=True)
+def brownian_tables(points, order, v, out):  # type: ignore[no-untyped-def]
+    """Write ``g_j(p_k) = -1/2 sum_i' |p_k - p_i'| v_i'`` at every sorted point, (t, b, n)."""
+    n_particles, n = points.shape
+    for t in range(v.shape[0]):
+        vt = v[t]
+        total = vt.sum()
+        for j in range(n_particles):
+            below = 0.0
+            moment = 0.0
+            for k in range(n):
+                p = points[j, k]
+                weight = vt[order[j, k]]
+                below += weight
+                moment += weight * p
+                out[t, j, k] = moment - p * (below - 0.5 * total)
+            for k in range(n):
+                out[t, j, k] -= 0.5 * moment
+
+
+@njit(nogil=True, cache=True)
+def exponential_tables(points, order, v, left, right):  # type: ignore[no-untyped-def]
+    """Write the sums over the points up to p_k and from p_k on, each decayed to p_k, (t, b, n)."""
+    n_particles, n = points.shape
+    for t in range(v.shape[0]):
+        for j in range(n_particles):
+            carried = 0.0
+            for k in range(n):
+                if k > 0:
+                    carried *= np.exp(0.5 * (points[j, k - 1] - points[j, k]))
+                carried += v[t, order[j, k]]
+                left[t, j, k] = carried
+            carried = 0.0
+            for k in range(n - 1, -1, -1):
+                if k < n - 1:
+                    carried *= np.exp(0.5 * (points[j, k] - points[j, k + 1]))
+                carried += v[t, order[j, k]]
+                right[t, j, k] = carried
+
+
+@njit(nogil=True, cache=True)
+def last_not_above(points, query):  # type: ignore[no-untyped-def]
+    """Index of the last sorted point that is at most `query`, -1 if there is none."""
+    a, b = -1, points.size
+    while b - a > 1:
+        middle = (a + b) >> 1
+        if points[middle] <= query:
+            a = middle
+        else:
+            b = middle
+    return a
+
+
+@njit(nogil=True, cache=True)
+def brownian_values(points, tables, queries, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j g_j(queries[j, i])`` to `out` (t, n_queries) by linear interpolation.
+
+    Exact: the functions are linear between the points, and constant outside because their
+    coefficients sum to zero.
+    """
+    n = points.shape[1]
+    for j in range(queries.shape[0]):
+        for i in range(queries.shape[1]):
+            query = queries[j, i]
+            a = last_not_above(points[j], query)
+            low = max(a, 0)
+            high = min(a + 1, n - 1)
+            width = points[j, high] - points[j, low]
+            share = (query - points[j, low]) / width if width > 0.0 else 0.0
+            for t in range(out.shape[0]):
+                base = tables[t, j, low]
+                out[t, i] += base + share * (tables[t, j, high] - base)
+
+
+@njit(nogil=True, cache=True)
+def exponential_values(points, left, right, queries, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j sum_i' exp(-|queries[j, i] - p_i'| / 2) v_i'`` to `out` (t, n_queries)."""
+    n = points.shape[1]
+    for j in range(queries.shape[0]):
+        for i in range(queries.shape[1]):
+            query = queries[j, i]
+            a = last_not_above(points[j], query)
+            if a >= 0:
+                decay = np.exp(0.5 * (points[j, a] - query))
+                for t in range(out.shape[0]):
+                    out[t, i] += decay * left[t, j, a]
+            if a + 1 < n:
+                decay = np.exp(0.5 * (query - points[j, a + 1]))
+                for t in range(out.shape[0]):
+                    out[t, i] += decay * right[t, j, a + 1]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def cityblock(left, right, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j |left_ij - right_ji'|`` to `out` (n, r); `right` is (m, r) so that it vectorises.
+
+    Several times faster than the generic distance of SciPy, whose inner loop runs over particles.
+    """
+    for i in range(left.shape[0]):
+        for j in range(left.shape[1]):
+            p = left[i, j]
+            for r in range(right.shape[1]):
+                out[i, r] += abs(p - right[j, r])

@@ -1,0 +1,227 @@
+"""Kernels of one real variable, applied to projections ``p = X w`` (BKerNN, Sections 2.1 and 5.2).
+
+A kernel here answers four questions about a block of particles: products with its matrix, products
+with the matrix of its derivative, its values on dense pairs, and what to keep for prediction. The
+sums never form a matrix when the kernel allows it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens.kernels._sorted_sums import (
+    brownian_product,
+    brownian_slopes,
+    brownian_tables,
+    brownian_values,
+    cityblock,
+    exponential_product,
+    exponential_slopes,
+    exponential_tables,
+    exponential_values,
+)
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class SortedProjections:
+    """Projections of the rows on a block of particles, sorted along each particle.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_particles, n_samples)
+        Projections in increasing order.
+    order : ndarray of shape (n_particles, n_samples)
+        Row that each sorted point comes from.
+    """
+
+    points: FloatArray
+    order: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, projections: FloatArray) -> SortedProjections:
+        """Sort `projections` (n_particles, n_samples) along the samples."""
+        index = np.int32 if projections.shape[1] <= np.iinfo(np.int32).max else np.int64
+        order = np.argsort(projections, axis=1)
+        points = np.take_along_axis(projections, order, axis=1)
+        return cls(points, order.astype(index))
+
+    def select(self, kept: NDArray[np.bool_]) -> SortedProjections:
+        """Return the particles marked in `kept`."""
+        return self if kept.all() else SortedProjections(self.points[kept], self.order[kept])
+
+
+class OneDimensionalKernel(ABC):
+    """A kernel ``k(p, p') = kappa(p - p')`` of one variable.
+
+    Attributes
+    ----------
+    name : str
+        Name in the public interface.
+    needs_centred_weights : bool
+        True if kappa is only conditionally positive: sums are then meant for weights that sum to
+        zero, as the unpenalised intercept makes them.
+    linear_cost : bool
+        True if products cost O(n_samples) per particle once the projections are sorted.
+    """
+
+    name: str
+    needs_centred_weights: bool = False
+    linear_cost: bool = True
+
+    @abstractmethod
+    def profile(self, difference: FloatArray) -> FloatArray:
+        """Return ``kappa(difference)``, elementwise."""
+
+    @abstractmethod
+    def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
+        """Add ``sum_j sum_i' kappa(p_ij - p_i'j) v_i'`` to `out` (n_targets, n_samples)."""
+
+    @abstractmethod
+    def add_slopes(self, block: SortedProjections, z: FloatArray, out: FloatArray) -> None:
+        """Add ``sum_t z_ti sum_i' kappa'(p_ij - p_i'j) z_ti'`` to `out` (n_particles, n_samples).
+
+        The derivative at 0 is taken as 0, the middle of the subdifferential of -|u|.
+        """
+
+    @abstractmethod
+    def tables(self, block: SortedProjections, v: FloatArray) -> FloatArray:
+        """What :meth:`add_values` needs of the weights, (n_tables, n_targets, b, n_samples)."""
+
+    @abstractmethod
+    def add_values(
+        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+    ) -> None:
+        """Add ``sum_j sum_i' kappa(queries_ji - p_i'j) v_i'`` to `out` (n_targets, n_queries)."""
+
+    def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return ``(1/m) sum_j kappa(left_ij - right_i'j)`` for projections (rows, particles)."""
+        total = np.zeros((len(left), len(right)))
+        for j in range(left.shape[1]):
+            total += self.profile(left[:, j, None] - right[None, :, j])
+        return total / left.shape[1]
+
+
+class BrownianKernel(OneDimensionalKernel):
+    """The Brownian kernel ``(|p| + |p'| - |p - p'|) / 2``, in the form ``-|p - p'| / 2``.
+
+    The two forms differ by terms that vanish, or are absorbed by the intercept, as soon as the
+    coefficients sum to zero, which the unpenalised intercept always gives.
+    """
+
+    name = "brownian"
+    needs_centred_weights = True
+
+    def profile(self, difference: FloatArray) -> FloatArray:
+        return -0.5 * np.abs(difference)
+
+    def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
+        brownian_product(block.points, block.order, v, out)
+
+    def add_slopes(self, block: SortedProjections, z: FloatArray, out: FloatArray) -> None:
+        brownian_slopes(block.points, block.order, z, out)
+
+    def tables(self, block: SortedProjections, v: FloatArray) -> FloatArray:
+        """Values of the piecewise-linear functions at their knots."""
+        out = np.empty((1, len(v), *block.points.shape))
+        brownian_tables(block.points, block.order, v, out[0])
+        return out
+
+    def add_values(
+        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+    ) -> None:
+        brownian_values(points, tables[0], queries, out)
+
+    def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        out = np.zeros((len(left), len(right)))
+        cityblock(left, np.ascontiguousarray(right.T), out)
+        out *= -0.5 / left.shape[1]
+        return out
+
+
+class ExponentialKernel(OneDimensionalKernel):
+    """The exponential kernel ``exp(-|p - p'| / 2)`` of Experiment 1."""
+
+    name = "exponential"
+
+    def profile(self, difference: FloatArray) -> FloatArray:
+        return np.exp(-0.5 * np.abs(difference))
+
+    def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
+        exponential_product(block.points, block.order, v, out)
+
+    def add_slopes(self, block: SortedProjections, z: FloatArray, out: FloatArray) -> None:
+        exponential_slopes(block.points, block.order, z, out)
+
+    def tables(self, block: SortedProjections, v: FloatArray) -> FloatArray:
+        """Decayed sums from the left and from the right at every point."""
+        out = np.empty((2, len(v), *block.points.shape))
+        exponential_tables(block.points, block.order, v, out[0], out[1])
+        return out
+
+    def add_values(
+        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+    ) -> None:
+        exponential_values(points, tables[0], tables[1], queries, out)
+
+
+class GaussianKernel(OneDimensionalKernel):
+    """The Gaussian kernel ``exp(-(p - p')^2 / 2)`` of Experiment 1, in blocks of rows.
+
+    No recursion carries its sums along a line, so a product costs O(n_samples^2) per particle; the
+    memory stays at a block of rows.
+    """
+
+    name = "gaussian"
+    linear_cost = False
+    rows_per_block = 512
+
+    def profile(self, difference: FloatArray) -> FloatArray:
+        return np.exp(-0.5 * np.square(difference))
+
+    def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
+        for points, order in zip(block.points, block.order, strict=True):
+            weights = v[:, order]
+            for lo in range(0, points.size, self.rows_per_block):
+                rows = slice(lo, lo + self.rows_per_block)
+                values = self.profile(points[rows, None] - points[None, :])
+                out[:, order[rows]] += weights @ values.T
+
+    def add_slopes(self, block: SortedProjections, z: FloatArray, out: FloatArray) -> None:
+        for j, (points, order) in enumerate(zip(block.points, block.order, strict=True)):
+            weights = z[:, order]
+            for lo in range(0, points.size, self.rows_per_block):
+                rows = slice(lo, lo + self.rows_per_block)
+                difference = points[rows, None] - points[None, :]
+                slopes = weights @ (-difference * self.profile(difference)).T
+                out[j, order[rows]] += np.sum(weights[:, rows] * slopes, axis=0)
+
+    def tables(self, block: SortedProjections, v: FloatArray) -> FloatArray:
+        """The weights in the order of the sorted points."""
+        return v[:, block.order][None]
+
+    def add_values(
+        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+    ) -> None:
+        for j in range(len(points)):
+            for lo in range(0, queries.shape[1], self.rows_per_block):
+                rows = slice(lo, lo + self.rows_per_block)
+                values = self.profile(queries[j, rows, None] - points[j, None, :])
+                out[:, rows] += tables[0, :, j] @ values.T
+
+
+KERNELS: dict[str, type[OneDimensionalKernel]] = {
+    kernel.name: kernel for kernel in (BrownianKernel, ExponentialKernel, GaussianKernel)
+}
+
+
+def make_kernel(name: str) -> OneDimensionalKernel:
+    """Return the one-dimensional kernel called `name`."""
+    if name not in KERNELS:
+        raise ValueError(f"Unknown kernel {name!r}; choose one of {', '.join(map(repr, KERNELS))}.")
+    return KERNELS[name]()

@@ -1,0 +1,1 @@
+"""Linear operators that never densify silently, and the solvers that use them."""

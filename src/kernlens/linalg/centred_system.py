@@ -1,0 +1,165 @@
+"""The linear system of a kernel fit with an unpenalised intercept, solved directly or by CG.
+
+With curvature H = L L^T, sums of targets ``A c = L^T (1 c^T)`` and the projector Pi on the
+complement of the range of A, the minimiser over the dual coefficients and the intercept is
+
+    (Pi L^T K L Pi + shift I) b = Pi rhs,   dual = L b,
+
+which for weights of one is Lemma 7 of BKerNN (with Pi = I - 11^T/n; the paper prints I - 11^T).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from kernlens._result import SolveResult, Status
+from kernlens.linalg.conjugate_gradient import conjugate_gradient
+from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
+from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.losses import CurvatureRoot, DiagonalRoot
+
+FloatArray = NDArray[np.floating]
+Solver = Literal["auto", "direct", "cg", "pcg"]
+
+#: Up to this many rows, forming and factorising the matrix beats iterating on it.
+DIRECT_MAX_SAMPLES = 150
+#: Steps after which an unfinished large system has earned a preconditioner. Building one costs as
+#: much as hundreds of products, so it pays on large systems with a small shift only.
+PLAIN_ITERATIONS = 150
+PRECONDITION_MIN_SAMPLES = 50_000
+#: Relative eigenvalues of the total curvature below this are zero: above rounding (1e-14), below
+#: what the floor on curvatures leaves (1e-7).
+TOTAL_CUTOFF = 1e-11
+
+
+class CentredSystem:
+    """Weights, centring and shift around a kernel operator.
+
+    Parameters
+    ----------
+    operator : ProjectedKernelOperator
+        Products with K.
+    root : CurvatureRoot
+        The factor L.
+    shift : float
+        ``alpha * sum of weights``, positive.
+    n_targets : int
+        Number of rows of the right-hand side.
+    """
+
+    def __init__(
+        self, operator: ProjectedKernelOperator, root: CurvatureRoot, shift: float, n_targets: int
+    ) -> None:
+        self.operator = operator
+        self.root = root
+        self.shift = shift
+        self.n_targets = n_targets
+        # Classes that share a constant make the total singular; its null eigenvalue is rounding of
+        # a sum over rows, which the default cut-off of 1e-15 does not catch.
+        total = root.total(n_targets)
+        self._inverse_total = np.linalg.pinv(total, rcond=TOTAL_CUTOFF, hermitian=True)
+
+    def centre(self, b: FloatArray) -> FloatArray:
+        """Return ``Pi b``."""
+        return b - self.root.adjoint(
+            np.broadcast_to((self._inverse_total @ self.root.apply(b).sum(axis=1))[:, None], b.shape)
+        )
+
+    def apply(self, b: FloatArray) -> FloatArray:
+        """Return the matrix of the system times `b`, for `b` in the range of Pi."""
+        image = self.root.adjoint(self.operator.matvec(self.root.apply(b)))
+        return self.centre(image) + self.shift * b
+
+    def intercept(self, rhs: FloatArray, kernel_dual: FloatArray) -> FloatArray:
+        """Return the optimal intercept (n_targets,), given ``K dual``."""
+        rest = self.root.apply(rhs - self.root.adjoint(kernel_dual))
+        return self._inverse_total @ rest.sum(axis=1)
+
+    def solve(
+        self,
+        rhs: FloatArray,
+        *,
+        start: FloatArray | None = None,
+        solver: Solver = "auto",
+        tol: float = 1e-10,
+        max_iter: int = 2000,
+    ) -> SolveResult:
+        """Solve for `b`.
+
+        ``solver="auto"`` factorises the matrix (O(n^2 m + n^3), memory 8 n^2 bytes) when there are
+        at most 150 rows and the loss does not couple the targets; otherwise it runs conjugate
+        gradients, O(m n) a step, and if 150 steps have not finished a system of 50,000 rows or
+        more, goes on with a Nyström preconditioner of rank 2 sqrt(n), which keeps the number of
+        steps from growing with n. ``"direct"``, ``"cg"`` and ``"pcg"`` ask for one of the three; a
+        loss that couples the targets has no direct solve, one whose curvature is not the same for
+        all targets no preconditioner, and both run plain conjugate gradients instead.
+        """
+        rhs = self.centre(rhs)
+        n = self.operator.n_samples
+        if solver == "auto":
+            solver = "direct" if n <= DIRECT_MAX_SAMPLES else "cg"
+            large = n >= PRECONDITION_MIN_SAMPLES and self.operator.kernel.linear_cost
+            patience = min(PLAIN_ITERATIONS, max_iter) if large else max_iter
+        else:
+            patience = 0 if solver == "pcg" else max_iter
+        if not NystromPreconditioner.fits(self.root):
+            patience = max_iter
+        if solver == "direct" and isinstance(self.root, DiagonalRoot):
+            return self._solve_directly(rhs, self.root.root)
+        if start is not None:
+            start = self.centre(start)
+        result = conjugate_gradient(self.apply, rhs, start=start, tol=tol, max_iter=patience)
+        if result.status is not Status.MAX_ITER or patience == max_iter:
+            return result
+        return self._solve_preconditioned(rhs, result, tol, max_iter)
+
+    def _solve_preconditioned(
+        self, rhs: FloatArray, plain: SolveResult, tol: float, max_iter: int
+    ) -> SolveResult:
+        preconditioner = NystromPreconditioner.build(self.operator, self.root, self.shift)
+        result = conjugate_gradient(
+            self.apply,
+            rhs,
+            start=plain.solution,
+            precondition=lambda r: self.centre(preconditioner(r)),
+            tol=tol,
+            max_iter=max_iter,
+        )
+        history = plain.history + result.history[1:]
+        return SolveResult(result.solution, result.status, plain.n_iter + result.n_iter, history)
+
+    def _solve_directly(self, rhs: FloatArray, roots: FloatArray) -> SolveResult:
+        matrix = self.operator.matrix
+        solution = np.empty_like(rhs)
+        for t, root in enumerate(roots):
+            targets = slice(None) if len(roots) == 1 else slice(t, t + 1)
+            factor = _factor_centred(matrix, root, self.shift)
+            solution[targets] = cho_solve(factor, rhs[targets].T, check_finite=False).T
+        return SolveResult(self.centre(solution), Status.CONVERGED, 1)
+
+
+def _factor_centred(
+    matrix: FloatArray, root: FloatArray, shift: float
+) -> tuple[FloatArray, bool]:
+    unit = root / np.linalg.norm(root)
+    scaled = matrix * root[:, None]
+    scaled *= root
+    column = scaled @ unit
+    scaled -= np.outer(unit, column)
+    scaled -= np.outer(column - (unit @ column) * unit, unit)
+    jitter = 0.0
+    while True:
+        shifted = scaled.copy()
+        shifted[np.diag_indices_from(shifted)] += shift + jitter
+        try:
+            factor: tuple[FloatArray, bool] = cho_factor(
+                shifted, lower=True, overwrite_a=True, check_finite=False
+            )
+            return factor
+        except LinAlgError:
+            # A shift below rounding of the largest eigenvalue: the smallest one that factorises.
+            jitter = max(10.0 * jitter, 1e-15 * float(np.trace(scaled)))

@@ -1,0 +1,71 @@
+"""Preconditioned conjugate gradients for a symmetric positive operator given by its products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import SolveResult, Status
+
+FloatArray = NDArray[np.floating]
+Operator = Callable[[FloatArray], FloatArray]
+
+
+def conjugate_gradient(
+    apply: Operator,
+    rhs: FloatArray,
+    *,
+    start: FloatArray | None = None,
+    precondition: Operator | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+) -> SolveResult:
+    """Solve ``A x = rhs`` until the residual norm is at most ``tol * ||rhs||``.
+
+    Arrays may have any shape; the inner product runs over all entries, so several right-hand sides
+    stacked in one array are solved together (the system is then block diagonal).
+
+    Parameters
+    ----------
+    apply : callable
+        ``x -> A x``, A symmetric positive definite.
+    rhs : ndarray
+        Right-hand side.
+    start : ndarray or None
+        First guess; None is zero.
+    precondition : callable or None
+        ``r -> M^{-1} r``, M symmetric positive definite and close to A.
+    tol, max_iter : float, int
+        Stopping rule.
+
+    Returns
+    -------
+    SolveResult
+        `solution` is x; `history` has the relative residual norms.
+    """
+    scale = float(np.linalg.norm(rhs))
+    x = np.zeros_like(rhs) if start is None else start.copy()
+    if scale == 0.0:
+        return SolveResult(np.zeros_like(rhs), Status.CONVERGED, 0, (0.0,))
+    residual = rhs.copy() if start is None else rhs - apply(x)
+    history = [float(np.linalg.norm(residual)) / scale]
+    direction = np.zeros_like(rhs)
+    energy = 1.0
+    for iteration in range(max_iter):
+        if history[-1] <= tol:
+            return SolveResult(x, Status.CONVERGED, iteration, tuple(history))
+        z = residual if precondition is None else precondition(residual)
+        previous, energy = energy, float(np.vdot(residual, z))
+        direction = z + (energy / previous if iteration else 0.0) * direction
+        image = apply(direction)
+        curvature = float(np.vdot(direction, image))
+        if not curvature > 0.0 or not np.isfinite(energy):
+            # Rounding has used up the positive part of the spectrum: x is as good as it gets.
+            return SolveResult(x, Status.NO_PROGRESS, iteration, tuple(history))
+        x += (energy / curvature) * direction
+        residual -= (energy / curvature) * image
+        history.append(float(np.linalg.norm(residual)) / scale)
+    status = Status.CONVERGED if history[-1] <= tol else Status.MAX_ITER
+    return SolveResult(x, status, max_iter, tuple(history))

@@ -1,0 +1,94 @@
+"""The kernel matrix ``K = (1/m) sum_j k(p_ij - p_i'j)``, as an operator on sorted projections."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._blocks import SERIAL_WORK, map_blocks, split_range
+from kernlens.kernels.one_dimensional import OneDimensionalKernel, SortedProjections
+
+FloatArray = NDArray[np.floating]
+
+#: Particles handed to a thread together. Fixed, so that sums round alike for every `n_jobs`.
+PARTICLES_PER_BLOCK = 8
+
+
+class ProjectedKernelOperator:
+    """Mean over particles of one-dimensional kernels on projected rows.
+
+    Sorting costs O(m n log n) once; a product with the matrix O(m n); memory 12 m n bytes (sorted
+    projections and their order), plus one vector per block of particles during a product.
+
+    Parameters
+    ----------
+    projections : ndarray of shape (n_particles, n_samples)
+        ``W @ X.T``.
+    kernel : OneDimensionalKernel
+        The kernel of one variable.
+    n_jobs : int or None
+        Threads used for sorting and products.
+    """
+
+    def __init__(
+        self, projections: FloatArray, kernel: OneDimensionalKernel, n_jobs: int | None = None
+    ) -> None:
+        self.kernel = kernel
+        self.n_jobs = n_jobs
+        self.projections = projections
+        self.n_particles, self.n_samples = projections.shape
+        self.work = float(projections.size)
+        small = self.work < SERIAL_WORK
+        particles = split_range(self.n_particles, self.n_particles if small else PARTICLES_PER_BLOCK)
+        self.slices = particles
+        self.blocks = map_blocks(
+            lambda part: SortedProjections.of(projections[part]),
+            particles,
+            n_jobs=n_jobs,
+            work=30 * self.work,
+        )
+
+    def matvec(self, v: FloatArray) -> FloatArray:
+        """Return ``K v`` for weights `v` of shape (n_targets, n_samples)."""
+        v = np.ascontiguousarray(v, dtype=np.float64)
+
+        def product(block: SortedProjections) -> FloatArray:
+            out = np.zeros_like(v)
+            self.kernel.add_product(block, v, out)
+            return out
+
+        parts = map_blocks(product, self.blocks, n_jobs=self.n_jobs, work=self.work * len(v))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        total /= self.n_particles
+        return total
+
+    def weighted_slopes(self, z: FloatArray, X: FloatArray) -> FloatArray:
+        """Return ``(1/m) sum_i X_i sum_t z_ti sum_i' k'(p_ij - p_i'j) z_ti'``, (n_particles, d).
+
+        Half the derivative of ``z^T K z`` with respect to every particle.
+        """
+        z = np.ascontiguousarray(z, dtype=np.float64)
+
+        def gradient(block: SortedProjections) -> FloatArray:
+            out = np.zeros(block.points.shape)
+            self.kernel.add_slopes(block, z, out)
+            return out @ X
+
+        parts = map_blocks(gradient, self.blocks, n_jobs=self.n_jobs, work=4 * self.work * len(z))
+        return np.concatenate(parts) / self.n_particles
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """The matrix itself, (n_samples, n_samples), kept; only for callers that ask for it."""
+        points = np.ascontiguousarray(self.projections.T, dtype=np.float64)
+        return self.kernel.pairwise_mean(points, points)
+
+    def submatrix(self, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> FloatArray:
+        """Return ``K[rows][:, columns]``, (n_rows, n_columns)."""
+        left = np.ascontiguousarray(self.projections[:, rows].T, dtype=np.float64)
+        right = np.ascontiguousarray(self.projections[:, columns].T, dtype=np.float64)
+        return self.kernel.pairwise_mean(left, right)

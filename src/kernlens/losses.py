@@ -1,0 +1,218 @@
+"""Losses: value, gradient, and the weighted least-squares problem that Newton's method solves.
+
+Shapes: targets `y` and decision values `f` are (n_targets, n_samples). Every loss is written for one
+row as ``loss(y_i, f_i)``; sample weights enter only in :meth:`Loss.working_system`.
+
+Newton's method around `f` replaces the weighted loss by ``1/2 (f' - z)^T H (f' - z)`` with one block
+H_i = L_i L_i^T per row. A solver needs ``L``, ``L^T`` and the right-hand side ``L^T z``; both stay
+finite when the curvature vanishes, which `z` itself does not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax, logsumexp
+
+FloatArray = NDArray[np.floating]
+
+#: Curvatures below this are raised to it: a Newton step needs some curvature in every row, and the
+#: line search that follows corrects a step that trusted it too much.
+CURVATURE_FLOOR = 1e-6
+
+
+class CurvatureRoot(ABC):
+    """A factor L of the curvature H = L L^T of a weighted loss, one block per row."""
+
+    @abstractmethod
+    def apply(self, b: FloatArray) -> FloatArray:
+        """Return ``L b``, (n_targets, n_samples)."""
+
+    @abstractmethod
+    def adjoint(self, u: FloatArray) -> FloatArray:
+        """Return ``L^T u``, (n_targets, n_samples)."""
+
+    @abstractmethod
+    def total(self, n_targets: int) -> FloatArray:
+        """Return ``sum_i H_i``, (n_targets, n_targets)."""
+
+
+@dataclass(frozen=True)
+class DiagonalRoot(CurvatureRoot):
+    """Uncoupled targets: L multiplies by `root`, (1 or n_targets, n_samples)."""
+
+    root: FloatArray
+
+    def apply(self, b: FloatArray) -> FloatArray:
+        return self.root * b
+
+    def adjoint(self, u: FloatArray) -> FloatArray:
+        return self.root * u
+
+    def total(self, n_targets: int) -> FloatArray:
+        return np.diag(np.broadcast_to(np.sum(self.root**2, axis=1), (n_targets,)))
+
+
+@dataclass(frozen=True)
+class SoftmaxRoot(CurvatureRoot):
+    """Curvature ``w (diag(p) - p p^T)`` of the multinomial loss.
+
+    ``L = sqrt(w) (diag(sqrt p) - p sqrt(p)^T)`` satisfies ``L L^T = H`` because p sums to one.
+    """
+
+    probabilities: FloatArray
+    root_weights: FloatArray
+
+    def apply(self, b: FloatArray) -> FloatArray:
+        root = np.sqrt(self.probabilities)
+        inner = np.sum(root * b, axis=0)
+        return self.root_weights * (root * b - self.probabilities * inner)
+
+    def adjoint(self, u: FloatArray) -> FloatArray:
+        inner = np.sum(self.probabilities * u, axis=0)
+        return self.root_weights * np.sqrt(self.probabilities) * (u - inner)
+
+    def total(self, n_targets: int) -> FloatArray:
+        weighted = self.root_weights**2 * self.probabilities
+        return np.diag(weighted.sum(axis=1)) - weighted @ self.probabilities.T
+
+
+class Loss(ABC):
+    """A convex loss of decision values.
+
+    Attributes
+    ----------
+    quadratic : bool
+        True if one linear solve gives the minimiser.
+    """
+
+    quadratic: bool = False
+
+    @abstractmethod
+    def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """Loss of every row, (n_samples,)."""
+
+    @abstractmethod
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """Derivative of the loss of every row with respect to `f`, (n_targets, n_samples)."""
+
+    @abstractmethod
+    def working_system(
+        self, y: FloatArray, f: FloatArray, weights: FloatArray
+    ) -> tuple[CurvatureRoot, FloatArray]:
+        """Return ``(L, L^T z)`` of the quadratic model around `f` with sample weights (n,)."""
+
+    @abstractmethod
+    def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
+        """The constant of lowest weighted loss, or close to it, (n_targets,)."""
+
+
+class SquaredLoss(Loss):
+    """``1/2 |y - f|^2`` (BKerNN, Section 3.1)."""
+
+    quadratic = True
+
+    def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return 0.5 * np.sum(np.square(y - f), axis=0)
+
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return f - y
+
+    def working_system(
+        self, y: FloatArray, f: FloatArray, weights: FloatArray
+    ) -> tuple[CurvatureRoot, FloatArray]:
+        root = np.sqrt(weights)[None, :]
+        return DiagonalRoot(root), root * y
+
+    def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
+        return np.average(y, axis=1, weights=weights)
+
+
+@dataclass(frozen=True)
+class HuberLoss(Loss):
+    """``r^2 / 2`` for ``|r| <= delta`` and ``delta |r| - delta^2 / 2`` beyond, r = y - f."""
+
+    delta: float = 1.0
+
+    def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        size = np.abs(y - f)
+        near = np.minimum(size, self.delta)
+        return np.sum(near * (size - 0.5 * near), axis=0)
+
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.clip(f - y, -self.delta, self.delta)
+
+    def working_system(
+        self, y: FloatArray, f: FloatArray, weights: FloatArray
+    ) -> tuple[CurvatureRoot, FloatArray]:
+        curvature = np.where(np.abs(y - f) <= self.delta, 1.0, CURVATURE_FLOOR)
+        return _diagonal_system(curvature, self.gradient(y, f), f, weights)
+
+    def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
+        return np.array([_weighted_median(row, weights) for row in y])
+
+
+class LogisticLoss(Loss):
+    """``log(1 + e^f) - y f`` with y in {0, 1}, one row of decision values."""
+
+    def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.sum(np.logaddexp(0.0, f) - y * f, axis=0)
+
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return expit(f) - y
+
+    def working_system(
+        self, y: FloatArray, f: FloatArray, weights: FloatArray
+    ) -> tuple[CurvatureRoot, FloatArray]:
+        curvature = np.maximum(expit(f) * expit(-f), CURVATURE_FLOOR)
+        return _diagonal_system(curvature, self.gradient(y, f), f, weights)
+
+    def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
+        share = _inner_share(np.average(y, axis=1, weights=weights))
+        return np.log(share) - np.log1p(-share)
+
+
+class MultinomialLoss(Loss):
+    """``logsumexp(f) - f_y`` with `y` one-hot, one row of decision values per class."""
+
+    def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return logsumexp(f, axis=0) - np.sum(y * f, axis=0)
+
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.exp(log_softmax(f, axis=0)) - y
+
+    def working_system(
+        self, y: FloatArray, f: FloatArray, weights: FloatArray
+    ) -> tuple[CurvatureRoot, FloatArray]:
+        p = np.maximum(np.exp(log_softmax(f, axis=0)), CURVATURE_FLOOR)
+        p /= p.sum(axis=0)
+        root = SoftmaxRoot(p, np.sqrt(weights))
+        # gradient / sqrt(p) is the pseudo-inverse of L applied to the gradient, as both sum to 0.
+        slope = self.gradient(y, f) / np.sqrt(p)
+        return root, root.adjoint(f) - np.sqrt(weights) * slope
+
+    def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
+        logs = np.log(_inner_share(np.average(y, axis=1, weights=weights)))
+        return logs - logs.mean()
+
+
+def _diagonal_system(
+    curvature: FloatArray, gradient: FloatArray, f: FloatArray, weights: FloatArray
+) -> tuple[CurvatureRoot, FloatArray]:
+    root = np.sqrt(curvature)
+    scale = np.sqrt(weights)
+    return DiagonalRoot(scale * root), scale * (root * f - gradient / root)
+
+
+def _inner_share(share: FloatArray) -> FloatArray:
+    """A class may be absent from a part of the rows: its best log-odds are then only large."""
+    return np.clip(share, CURVATURE_FLOOR, 1.0 - CURVATURE_FLOOR)
+
+
+def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
+    order = np.argsort(values)
+    cumulated = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])

@@ -1,0 +1,90 @@
+"""Quasi-Newton minimisation of F over factors of the particles.
+
+The kinks of the penalty disappear when W is written as a product (`kernlens.penalties.factored`),
+so that L-BFGS applies; it reaches in some 30 evaluations what proximal steps, accelerated ones
+included, do not reach in 200.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+from kernlens._result import SolveResult, Status
+from kernlens.optim.composite_objective import CompositeObjective, Progress
+from kernlens.optim.reduced_objective import ReducedPoint
+
+FloatArray = NDArray[np.floating]
+
+MEMORY = 20
+
+
+def factored_lbfgs(
+    objective: CompositeObjective,
+    start: ReducedPoint,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    progress: Progress | None = None,
+) -> SolveResult:
+    """Minimise F from an evaluated point.
+
+    Parameters
+    ----------
+    objective : CompositeObjective
+        F.
+    start : ReducedPoint
+        Where to start.
+    max_iter : int
+        Iterations; each costs about one evaluation of G.
+    tol : float
+        Stop when an iteration lowers the factored objective by less than ``tol`` times its value.
+    progress : callable or None
+        Called after every iteration.
+
+    Returns
+    -------
+    SolveResult
+        `solution` is a ReducedPoint with F at most that of `start`; `history` has the factored
+        objective, which bounds F from above and equals it at the start and at balanced factors.
+    """
+    W = start.W
+    penalty = objective.penalty.factored(len(W))
+    shapes = tuple(factor.shape for factor in penalty.factorisation.split(W))
+    split_at = int(np.prod(shapes[0]))
+    latest = start
+    history = [objective.value(start)]
+
+    def unpack(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return flat[:split_at].reshape(shapes[0]), flat[split_at:].reshape(shapes[1])
+
+    def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal latest
+        A, B = unpack(flat)
+        latest = objective.at(penalty.factorisation.join(A, B), latest)
+        gradient = objective.smooth.gradient(latest) / objective.alpha
+        # In units of alpha: F itself can be so small that L-BFGS-B's absolute tests stop it.
+        parts = penalty.gradients(A, B, gradient)
+        value = latest.value / objective.alpha + penalty.value(A, B)
+        return value, np.concatenate([part.ravel() for part in parts])
+
+    def record(intermediate_result: OptimizeResult) -> None:
+        history.append(objective.alpha * float(intermediate_result.fun))
+        if progress is not None:
+            progress(len(history) - 1, history[-1])
+
+    packed = np.concatenate([factor.ravel() for factor in penalty.factorisation.split(W)])
+    outcome = minimize(
+        value_and_gradient,
+        packed,
+        jac=True,
+        method="L-BFGS-B",
+        callback=record,
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": 0.0},
+    )
+    end = objective.at(penalty.factorisation.join(*unpack(outcome.x)), latest)
+    if objective.value(end) > history[0]:
+        end = start
+    status = Status.CONVERGED if outcome.status != 1 else Status.MAX_ITER
+    return SolveResult(end, status, len(history) - 1, tuple(history))

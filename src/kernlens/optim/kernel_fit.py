@@ -1,0 +1,171 @@
+"""Fit of the dual coefficients and the intercept for a fixed kernel matrix, for any convex loss.
+
+    min_{a, c}  (1/Wt) sum_i w_i loss(y_i, (K a)_i + c)  +  (alpha/2) sum_t a_t^T K a_t
+
+One linear solve for the squared loss (BKerNN, Lemma 7, with weights), Newton's method with a line
+search for the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import Status
+from kernlens.linalg.centred_system import CentredSystem, Solver
+from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.losses import Loss
+
+FloatArray = NDArray[np.floating]
+
+MAX_NEWTON_STEPS = 100
+MAX_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class KernelFit:
+    """Dual coefficients, intercept and what they give.
+
+    Attributes
+    ----------
+    dual : ndarray of shape (n_targets, n_samples)
+        Coefficients a; every row sums to zero.
+    intercept : ndarray of shape (n_targets,)
+        Constant c.
+    kernel_dual : ndarray of shape (n_targets, n_samples)
+        ``K a``.
+    unknown : ndarray of shape (n_targets, n_samples)
+        Solution of the last linear system, a start for the next one.
+    value : float
+        The objective.
+    status : Status
+        How the last solve ended.
+    n_products : int
+        Kernel products spent in the linear solves.
+    """
+
+    dual: FloatArray
+    intercept: FloatArray
+    kernel_dual: FloatArray
+    unknown: FloatArray
+    value: float
+    status: Status
+    n_products: int = 0
+
+    @property
+    def decision(self) -> FloatArray:
+        """Fitted values ``K a + c``, (n_targets, n_samples)."""
+        return self.kernel_dual + self.intercept[:, None]
+
+
+@dataclass(frozen=True)
+class KernelFitter:
+    """The fit for fixed data; call it with one kernel matrix after another.
+
+    Attributes
+    ----------
+    loss : Loss
+        Loss of a row.
+    y : ndarray of shape (n_targets, n_samples)
+        Encoded targets.
+    weights : ndarray of shape (n_samples,)
+        Non-negative, positive sum.
+    alpha : float
+        Regularisation (the paper's lambda).
+    solver : {"auto", "direct", "cg"}
+        See :meth:`CentredSystem.solve`.
+    """
+
+    loss: Loss
+    y: FloatArray
+    weights: FloatArray
+    alpha: float
+    solver: Solver = "auto"
+
+    def __call__(
+        self,
+        operator: ProjectedKernelOperator,
+        *,
+        start: KernelFit | None = None,
+        tol: float = 1e-10,
+    ) -> KernelFit:
+        """Minimise over the coefficients; `start` is the fit of a nearby kernel matrix."""
+        if self.loss.quadratic:
+            # The working system of a quadratic loss does not depend on where it is taken.
+            return self._newton_step(operator, np.zeros((1, 1)), start, tol)
+        current = self._restart(operator, start)
+        for step in range(1, MAX_NEWTON_STEPS + 1):
+            # The model is only as good as the point it is taken at: early steps are solved loosely.
+            step_tol = max(tol, 10.0 ** (-2 * step))
+            target = self._newton_step(operator, current.decision, current, step_tol)
+            improved = self._line_search(current, target)
+            # Newton converges quadratically: a small relative decrease means a much smaller rest.
+            small = current.value - improved.value <= 1e-2 * tol * abs(current.value)
+            current = improved
+            if small and step_tol <= tol:
+                break
+        return current
+
+    def objective(
+        self, dual: FloatArray, intercept: FloatArray, kernel_dual: FloatArray
+    ) -> float:
+        """Value of the objective at given coefficients."""
+        losses = self.loss.values(self.y, kernel_dual + intercept[:, None])
+        fit = float(self.weights @ losses / self.weights.sum())
+        return fit + 0.5 * self.alpha * float(np.vdot(dual, kernel_dual))
+
+    def _newton_step(
+        self,
+        operator: ProjectedKernelOperator,
+        decision: FloatArray,
+        start: KernelFit | None,
+        tol: float,
+    ) -> KernelFit:
+        root, rhs = self.loss.working_system(self.y, decision, self.weights)
+        system = CentredSystem(operator, root, self.alpha * self.weights.sum(), len(self.y))
+        guess = None if start is None else start.unknown
+        result = system.solve(rhs, start=guess, solver=self.solver, tol=tol)
+        dual = root.apply(result.solution)
+        kernel_dual = operator.matvec(dual)
+        intercept = system.intercept(rhs, kernel_dual)
+        value = self.objective(dual, intercept, kernel_dual)
+        return KernelFit(
+            dual, intercept, kernel_dual, result.solution, value, result.status, result.n_iter
+        )
+
+    def _restart(self, operator: ProjectedKernelOperator, start: KernelFit | None) -> KernelFit:
+        """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
+        if start is None:
+            dual = np.zeros_like(self.y)
+            intercept = self.loss.best_constant(self.y, self.weights)
+            kernel_dual, unknown = dual, dual
+        else:
+            dual, intercept, unknown = start.dual, start.intercept, start.unknown
+            kernel_dual = operator.matvec(dual)
+        value = self.objective(dual, intercept, kernel_dual)
+        return KernelFit(dual, intercept, kernel_dual, unknown, value, Status.CONVERGED)
+
+    def _line_search(self, current: KernelFit, target: KernelFit) -> KernelFit:
+        """Go from `current` towards `target`, halving the step until the objective decreases."""
+        step = 1.0
+        # The last full step gains less than the rounding of the objective, and must not be halved.
+        bound = current.value + 4 * np.finfo(np.float64).eps * abs(current.value)
+        for _ in range(MAX_HALVINGS):
+            dual = current.dual + step * (target.dual - current.dual)
+            intercept = current.intercept + step * (target.intercept - current.intercept)
+            kernel_dual = current.kernel_dual + step * (target.kernel_dual - current.kernel_dual)
+            value = self.objective(dual, intercept, kernel_dual)
+            if value <= bound:
+                return KernelFit(
+                    dual,
+                    intercept,
+                    kernel_dual,
+                    target.unknown,
+                    value,
+                    target.status,
+                    current.n_products + target.n_products,
+                )
+            step *= 0.5
+        return current

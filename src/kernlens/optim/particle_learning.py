@@ -1,0 +1,215 @@
+"""Learning the particles: how alpha is chosen, and on how many rows which steps are taken.
+
+Up to ``SMALL`` rows everything happens on all rows. Beyond, the particles are learned on growing
+subsamples, because the directions settle long before the functions of them do: a first part of
+2000 rows, a second of 10,000, then the coefficients (and with up to 50,000 rows a few more steps on
+the particles) on all. Between parts ``alpha * sum of weights`` stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import SolveResult
+from kernlens._rows import CanonicalRows
+from kernlens.optim.composite_objective import Progress
+from kernlens.optim.factored_lbfgs import factored_lbfgs
+from kernlens.optim.particle_problem import ParticleProblem
+from kernlens.optim.proximal_gradient import proximal_gradient
+from kernlens.optim.reduced_objective import ReducedPoint
+from kernlens.optim.regularisation_path import (
+    PathFollower,
+    ValidationCurve,
+    revive,
+    validation_curve,
+)
+
+FloatArray = NDArray[np.floating]
+#: Given the name of a stage, returns the callback of its iterations (or None).
+StageProgress = Callable[[str], Progress | None]
+
+SMALL = 4000
+FIRST_PART = 2000
+SECOND_PART = 10_000
+REFINE_ALL_MAX = 50_000
+VALIDATION_ROWS = 4000
+N_FOLDS = 3
+#: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
+GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
+#: Iterations at one value of alpha while choosing it: enough to rank the values.
+SEARCH_ITER = 20
+#: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
+#: the iterations at each: fewer were measured to miss weak directions.
+APPROACH = 10.0 ** np.array([1.0, 0.5])
+APPROACH_ITER = 80
+#: Proximal steps at the end, which make exact zeros of what is nearly zero.
+POLISH_ITER = 3
+#: Relative residual of the last solve; the looser one changes predictions by less than the noise
+#: of any data set of that size.
+FINAL_TOL = 1e-10
+FINAL_TOL_LARGE = 1e-6
+FINAL_TOL_MAX_SAMPLES = 20_000
+
+
+@dataclass
+class ParticleLearner:
+    """Minimises over the particles, and keeps the best state if interrupted.
+
+    Attributes
+    ----------
+    problem : ParticleProblem
+    rows : CanonicalRows
+    fresh : ndarray of shape (n_particles, n_features)
+        Random particles.
+    max_iter, tol
+        Of the last stage.
+    strata : ndarray of shape (n_rows,) or None
+        Classes to be spread evenly over folds.
+    progress : callable or None
+        See :data:`StageProgress`.
+    state : ndarray or None
+        Latest particles worth keeping.
+    """
+
+    problem: ParticleProblem
+    rows: CanonicalRows
+    fresh: FloatArray
+    max_iter: int = 100
+    tol: float = 1e-6
+    strata: NDArray[np.integer] | None = None
+    progress: StageProgress | None = None
+    state: FloatArray | None = field(default=None, init=False)
+    history: list[float] = field(default_factory=list, init=False)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the particles are learned on subsamples."""
+        return len(self.rows.X) > SMALL and self.problem.kernel.linear_cost
+
+    def choose_alpha(self) -> tuple[float, ValidationCurve]:
+        """Choose alpha on a grid by held-out loss: three folds, or other rows if there are many."""
+        total = float(self.rows.weights.sum())
+        shifts = GRID * self.problem.reference_alpha(self.rows) * total
+        if self.is_large:
+            parts = [(slice(0, FIRST_PART), slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS))]
+        else:
+            parts = self.rows.folds(N_FOLDS, self.strata)
+        followers = [self._follower(self.rows.take(train)) for train, _ in parts]
+        curve = validation_curve(followers, [self.rows.take(test) for _, test in parts], shifts)
+        return float(curve.shifts[curve.best]) / total, curve
+
+    def learn(self, alpha: float) -> SolveResult:
+        """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
+        if self.is_large:
+            return self._learn_large(alpha)
+        return self._polish(self._learn_on(self.rows, alpha), alpha)
+
+    def learn_plainly(self, alpha: float) -> SolveResult:
+        """Algorithm 1 as printed, on all rows."""
+        objective = self.problem.objective(self.rows, alpha)
+        return proximal_gradient(
+            objective,
+            self._keep(objective.at(self.fresh)),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage("Algorithm 1"),
+        )
+
+    def learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
+        """Minimise at `alpha` from given particles, on all rows."""
+        objective = self.problem.objective(self.rows, alpha)
+        end = factored_lbfgs(
+            objective,
+            self._keep(objective.at(revive(W, self.fresh))),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage("learning directions"),
+        )
+        return self._polish(end, alpha)
+
+    def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
+        """Coefficients on all rows for given particles, to full accuracy."""
+        tol = FINAL_TOL if len(self.rows.X) <= FINAL_TOL_MAX_SAMPLES else FINAL_TOL_LARGE
+        objective = self.problem.objective(self.rows, alpha, tol=tol)
+        if isinstance(solution, ReducedPoint):
+            return objective.refine(solution)
+        return objective.at(solution)
+
+    def fallback_alpha(self) -> float:
+        """A middle value of the grid, for a fit interrupted before alpha was chosen."""
+        return float(GRID[2]) * self.problem.reference_alpha(self.rows)
+
+    def _follower(self, rows: CanonicalRows) -> PathFollower:
+        return PathFollower(
+            self.problem, rows, self.fresh, SEARCH_ITER, self.tol, self._stage("choosing alpha")
+        )
+
+    def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
+        """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
+        n_iter = min(APPROACH_ITER, self.max_iter)
+        follower = PathFollower(
+            self.problem, rows, self.fresh, n_iter, self.tol, self._stage("approaching alpha")
+        )
+        for factor in (*APPROACH, 1.0):
+            objective, point = follower.advance(factor * alpha)
+            self._keep(point)
+        return factored_lbfgs(
+            objective,
+            point,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage("learning directions"),
+        )
+
+    def _learn_large(self, alpha: float) -> SolveResult:
+        total = float(self.rows.weights.sum())
+        first = self.rows.take(slice(0, FIRST_PART))
+        end = self._learn_on(first, alpha * total / float(first.weights.sum()))
+        self._keep(end.solution)
+        second = self.rows.take(slice(0, SECOND_PART))
+        end = self._refine(second, alpha * total / float(second.weights.sum()), end.solution.W)
+        self._keep(end.solution)
+        objective = self.problem.objective(self.rows, alpha, tol=1e-6)
+        point = objective.at(end.solution.W)
+        if len(self.rows.X) > REFINE_ALL_MAX:
+            return SolveResult(point, end.status, end.n_iter, (*end.history,))
+        return factored_lbfgs(
+            objective,
+            point,
+            max_iter=min(10, self.max_iter),
+            tol=self.tol,
+            progress=self._stage("refining on all rows"),
+        )
+
+    def _refine(self, rows: CanonicalRows, alpha: float, W: FloatArray) -> SolveResult:
+        """Minimise from `W` and from the fresh particles, and keep the better end."""
+        objective = self.problem.objective(rows, alpha, tol=1e-6)
+        ends = [
+            factored_lbfgs(
+                objective,
+                objective.at(start),
+                max_iter=min(30, self.max_iter),
+                tol=self.tol,
+                progress=self._stage(f"refining on {len(rows.X)} rows"),
+            )
+            for start in (revive(W, self.fresh), self.fresh)
+        ]
+        return min(ends, key=lambda end: objective.value(end.solution))
+
+    def _polish(self, end: SolveResult, alpha: float) -> SolveResult:
+        """Proximal steps from the end of the quasi-Newton ones; the objective only decreases."""
+        objective = self.problem.objective(self.rows, alpha)
+        steps = proximal_gradient(objective, end.solution, max_iter=POLISH_ITER)
+        history = (*end.history, *(value for value in steps.history if value < end.history[-1]))
+        return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, history)
+
+    def _keep(self, point: ReducedPoint) -> ReducedPoint:
+        self.state = point.W
+        return point
+
+    def _stage(self, name: str) -> Progress | None:
+        return None if self.progress is None else self.progress(name)

@@ -1,0 +1,209 @@
+"""The linear system of a kernel fit: direct, conjugate gradients, preconditioned."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from kernlens._result import Status
+from kernlens.kernels.one_dimensional import make_kernel
+from kernlens.linalg.centred_system import CentredSystem
+from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
+from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.losses import DiagonalRoot, MultinomialLoss, SoftmaxRoot
+from reference import bkernn
+from reference.bkernn_problems import KERNEL_NAMES, WEIGHTINGS, sample_weights
+
+SOLVERS = ["auto", "direct", "cg", "pcg"]
+
+
+def setup(kernel="brownian", weighting="equal", n=80, m=5, alpha=0.01, seed=0):
+    rng = np.random.default_rng(seed)
+    X, W = rng.standard_normal((n, 4)), rng.standard_normal((m, 4))
+    y = np.vstack([np.sin(2 * X[:, 0]), np.abs(X[:, 1])]) + 0.1 * rng.standard_normal((2, n))
+    weights = sample_weights(weighting, n, rng)
+    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    root = DiagonalRoot(np.sqrt(weights)[None])
+    system = CentredSystem(operator, root, alpha * weights.sum(), 2)
+    return system, X, W, y, weights, alpha
+
+
+def softmax_root(n, n_classes=3, scale=1.0, seed=0):
+    f = scale * np.random.default_rng(seed).standard_normal((n_classes, n))
+    p = np.exp(f - f.max(axis=0))
+    return SoftmaxRoot(p / p.sum(axis=0), np.ones(n))
+
+
+def dense_matrix(apply, shape):
+    columns = [apply(e.reshape(shape)).ravel() for e in np.eye(int(np.prod(shape)))]
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_gives_the_bordered_solution(kernel, weighting, solver):
+    system, X, W, y, weights, alpha = setup(kernel, weighting)
+    rhs = np.sqrt(weights) * y
+    result = system.solve(rhs, solver=solver, tol=1e-12)
+    assert result.status is Status.CONVERGED
+    dual = system.root.apply(result.solution)
+    oracle = bkernn.fit(kernel, "squared", W, X, y, weights, alpha)
+    np.testing.assert_allclose(dual, oracle.dual, rtol=0, atol=1e-9 * np.abs(oracle.dual).max())
+    np.testing.assert_array_equal(dual[:, weights == 0], 0.0)
+    np.testing.assert_allclose(dual.sum(axis=1), 0.0, atol=1e-12 * np.abs(dual).sum())
+    kernel_dual = system.operator.matvec(dual)
+    decision = kernel_dual + system.intercept(rhs, kernel_dual)[:, None]
+    np.testing.assert_allclose(decision, oracle.decision, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_very_few_rows(solver, n):
+    system, X, W, y, weights, alpha = setup(n=n)
+    result = system.solve(y, solver=solver, tol=1e-13)
+    oracle = bkernn.fit("brownian", "squared", W, X, y, weights, alpha)
+    np.testing.assert_allclose(result.solution, oracle.dual, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_dead_particles_leave_the_centred_targets_over_the_shift(kernel, solver):
+    _, X, _, y, _, _ = setup()
+    operator = ProjectedKernelOperator(np.zeros((3, 4)) @ X.T, make_kernel(kernel))
+    system = CentredSystem(operator, DiagonalRoot(np.ones((1, len(X)))), 0.5, 2)
+    solution = system.solve(y, solver=solver).solution
+    np.testing.assert_allclose(solution, (y - y.mean(axis=1, keepdims=True)) / 0.5, atol=1e-12)
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_centring_is_an_orthogonal_projection_away_from_constants(coupled):
+    system, X, *_ = setup(weighting="with_zeros")
+    if coupled:
+        system = CentredSystem(system.operator, softmax_root(len(X)), 1.0, 3)
+    shape = (system.n_targets, len(X))
+    P = dense_matrix(system.centre, shape)
+    np.testing.assert_allclose(P, P.T, atol=1e-14)
+    np.testing.assert_allclose(P @ P, P, atol=1e-14)
+    for constant in np.eye(system.n_targets):
+        image = system.root.adjoint(np.tile(constant[:, None], len(X)))
+        np.testing.assert_allclose(system.centre(image), 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_coupled_targets_are_solved_as_one_dense_system(solver):
+    base = setup(n=40)[0]
+    system = CentredSystem(base.operator, softmax_root(40), 0.3, 3)
+    rhs = np.random.default_rng(2).standard_normal((3, 40))
+    result = system.solve(rhs, solver=solver, tol=1e-12)
+    assert result.status is Status.CONVERGED
+    P = dense_matrix(system.centre, (3, 40))
+    A = P @ dense_matrix(system.apply, (3, 40)) @ P + 0.3 * (np.eye(120) - P)
+    expected = np.linalg.solve(A, P @ rhs.ravel()).reshape(3, 40)
+    np.testing.assert_allclose(result.solution, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_targets_with_curvatures_of_their_own(solver):
+    base, _, _, y, _, alpha = setup(n=60)
+    roots = np.random.default_rng(1).uniform(0.001, 1.0, (2, 60))
+    system = CentredSystem(base.operator, DiagonalRoot(roots), alpha * 60, 2)
+    solution = system.solve(roots * y, solver=solver, tol=1e-12).solution
+    for t in range(2):
+        one = CentredSystem(base.operator, DiagonalRoot(roots[t : t + 1]), alpha * 60, 1)
+        alone = one.solve(roots[t : t + 1] * y[t : t + 1], solver="direct").solution
+        np.testing.assert_allclose(solution[t : t + 1], alone, atol=1e-8)
+
+
+def test_constants_shared_by_the_classes_stay_out_of_the_duals():
+    # The total curvature has the null vector (1, ..., 1), whose eigenvalue is rounding of either
+    # sign and size; taken for a real one, it makes duals that do not sum to zero.
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(50, 500))
+        y = np.eye(3)[rng.integers(0, 3, n)].T
+        start = np.tile(MultinomialLoss().best_constant(y, np.ones(n))[:, None], n)
+        root, rhs = MultinomialLoss().working_system(y, start, np.ones(n))
+        operator = ProjectedKernelOperator(rng.standard_normal((2, n)), make_kernel("brownian"))
+        system = CentredSystem(operator, root, 1e-3 * n, 3)
+        result = system.solve(rhs, tol=1e-10)
+        dual = root.apply(result.solution)
+        assert result.status is Status.CONVERGED
+        np.testing.assert_allclose(dual.sum(axis=1), 0.0, atol=1e-10)
+        assert abs(system.intercept(rhs, operator.matvec(dual)).sum()) < 1e-10
+
+
+@pytest.mark.parametrize("solver", ["cg", "pcg"])
+def test_starting_at_the_solution_takes_no_step(solver):
+    system, _, _, y, *_ = setup()
+    solution = system.solve(y, solver="direct").solution
+    again = system.solve(y, start=solution, solver=solver, tol=1e-9)
+    assert again.n_iter == 0
+    np.testing.assert_allclose(again.solution, solution, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["brownian", "exponential"])
+@pytest.mark.parametrize("weighting", ["equal", "random"])
+def test_preconditioner_is_the_inverse_of_the_nystrom_system(kernel, weighting):
+    system, X, W, _, weights, _ = setup(kernel, weighting, n=30, alpha=0.05)
+    built = NystromPreconditioner.build(system.operator, system.root, system.shift, rank=8)
+    K = bkernn.kernel_matrix(kernel, W, X, X)
+    first, others = built.landmarks[0], built.landmarks[1:]
+    # Functions k(., r) - k(., r_0), seen by the centred and weighted rows.
+    anchor = np.zeros((30, 8))
+    anchor[others, np.arange(8)] = 1.0
+    anchor[first] = -1.0
+    unit = np.sqrt(weights / weights.sum())
+    columns = np.sqrt(weights)[:, None] * (K @ anchor)
+    columns -= np.outer(unit, unit @ columns)
+    low_rank = columns @ np.linalg.solve(anchor.T @ K @ anchor, columns.T)
+    expected = np.linalg.inv(low_rank + system.shift * np.eye(30))
+    r = system.centre(np.random.default_rng(1).standard_normal((2, 30)))
+    np.testing.assert_allclose(system.centre(built(r)), r @ expected, rtol=1e-7, atol=1e-9)
+
+
+def test_preconditioner_with_all_rows_is_the_inverse():
+    system, _, _, y, *_ = setup(n=60, alpha=1e-2)
+    built = NystromPreconditioner.build(system.operator, system.root, system.shift, rank=59)
+    exact = system.solve(y, solver="direct").solution
+    np.testing.assert_allclose(system.centre(built(system.centre(y))), exact, atol=1e-8)
+
+
+def test_preconditioner_refuses_targets_with_several_curvatures():
+    system, X, *_ = setup()
+    for root in (softmax_root(len(X)), DiagonalRoot(np.ones((2, len(X))))):
+        with pytest.raises(TypeError, match="shared by all targets"):
+            NystromPreconditioner.build(system.operator, root, 1.0)
+
+
+def test_preconditioned_steps_do_not_grow_with_the_rows():
+    def steps(n, solver):
+        system, _, _, y, weights, _ = setup(n=n, m=10, alpha=0.05 / n, weighting="random")
+        result = system.solve(np.sqrt(weights) * y, solver=solver, tol=1e-8)
+        assert result.status is Status.CONVERGED
+        return result.n_iter
+
+    assert steps(8000, "pcg") <= 1.3 * steps(2000, "pcg") + 3
+    assert steps(8000, "cg") >= 1.5 * steps(2000, "cg")
+
+
+def test_preconditioned_solve_never_holds_a_square_matrix():
+    n, m = 20_000, 5
+    system, _, _, y, *_ = setup(n=n, m=m, alpha=1e-3)
+    tracemalloc.start()
+    try:
+        assert system.solve(y, solver="pcg", tol=1e-6).status is Status.CONVERGED
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * n**2 / 50
+
+
+def test_a_shift_below_rounding_still_factorises():
+    system, _, _, y, *_ = setup(alpha=1e-22)
+    result = system.solve(y, solver="direct")
+    dual = result.solution
+    residual = system.centre(system.operator.matvec(dual)) - system.centre(y)
+    assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(y)
