@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from kernlens._blocks import SERIAL_WORK
 from kernlens.kernels.one_dimensional import make_kernel
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from reference import bkernn
-from reference.bkernn_problems import KERNEL_NAMES
+from reference.bkernn_problems import KERNEL_NAMES, peak_bytes
 
 
 def data(n, m=6, d=3, ties=False, seed=0):
@@ -27,15 +25,6 @@ def data(n, m=6, d=3, ties=False, seed=0):
 def centred(K):
     K = K - K.mean(axis=0)
     return K - K.mean(axis=1, keepdims=True)
-
-
-def peak_bytes(action):
-    tracemalloc.start()
-    try:
-        action()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)

@@ -45,16 +45,16 @@ class CanonicalRows:
         """Return (train, test) masks of folds.
 
         Rows with the same X stay together, unless `strata` (n_rows,) are given: then every stratum
-        is spread evenly. There are never more folds than distinct X.
+        is spread evenly. Folds without a row to train or to test on are left out.
         """
-        n_folds = max(2, min(n_folds, int(self.group[-1]) + 1))
         fold = self.group % n_folds
         if strata is not None:
             fold = np.empty(len(self.group), dtype=np.intp)
             for stratum in np.unique(strata):
                 members = strata == stratum
                 fold[members] = np.arange(members.sum()) % n_folds
-        return [(fold != k, fold == k) for k in range(n_folds)]
+        masks = [(fold != k, fold == k) for k in range(n_folds)]
+        return [(train, test) for train, test in masks if train.any() and test.any()]
 
 
 def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> CanonicalRows:

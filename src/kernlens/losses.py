@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, logsumexp
+from scipy.special import expit
 
 FloatArray = NDArray[np.floating]
 
@@ -179,15 +179,16 @@ class MultinomialLoss(Loss):
     """``logsumexp(f) - f_y`` with `y` one-hot, one row of decision values per class."""
 
     def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        return logsumexp(f, axis=0) - np.sum(y * f, axis=0)
+        top = f.max(axis=0)
+        return np.log(np.exp(f - top).sum(axis=0)) + top - np.sum(y * f, axis=0)
 
     def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        return np.exp(log_softmax(f, axis=0)) - y
+        return _softmax(f) - y
 
     def working_system(
         self, y: FloatArray, f: FloatArray, weights: FloatArray
     ) -> tuple[CurvatureRoot, FloatArray]:
-        p = np.maximum(np.exp(log_softmax(f, axis=0)), CURVATURE_FLOOR)
+        p = np.maximum(_softmax(f), CURVATURE_FLOOR)
         p /= p.sum(axis=0)
         root = SoftmaxRoot(p, np.sqrt(weights))
         # gradient / sqrt(p) is the pseudo-inverse of L applied to the gradient, as both sum to 0.
@@ -205,6 +206,12 @@ def _diagonal_system(
     root = np.sqrt(curvature)
     scale = np.sqrt(weights)
     return DiagonalRoot(scale * root), scale * (root * f - gradient / root)
+
+
+def _softmax(f: FloatArray) -> FloatArray:
+    """Probabilities, (n_classes, n_samples); plain NumPy, this is called on small arrays often."""
+    powers = np.exp(f - f.max(axis=0))
+    return powers / powers.sum(axis=0)
 
 
 def _inner_share(share: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass
 from functools import cache
 
@@ -83,3 +84,13 @@ def solved(kernel, loss, weighting, alpha=0.02):
     """A problem and the oracle's fit of it, computed once."""
     case = problem(loss, weighting, alpha=alpha)
     return case, case.oracle(kernel)
+
+
+def peak_bytes(action):
+    """Most memory that NumPy and Python held at once during `action()`."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -98,11 +98,11 @@ class KernelFitter:
         current = self._restart(operator, start)
         for step in range(1, MAX_NEWTON_STEPS + 1):
             # The model is only as good as the point it is taken at: early steps are solved loosely.
-            step_tol = max(tol, 10.0 ** (-2 * step))
+            step_tol = max(tol, 10.0 ** (-3 * step))
             target = self._newton_step(operator, current.decision, current, step_tol)
             improved = self._line_search(current, target)
-            # Newton converges quadratically: a small relative decrease means a much smaller rest.
-            small = current.value - improved.value <= 1e-2 * tol * abs(current.value)
+            # Newton converges quadratically: a decrease of tol leaves one of about tol squared.
+            small = current.value - improved.value <= tol * abs(current.value)
             current = improved
             if small and step_tol <= tol:
                 break

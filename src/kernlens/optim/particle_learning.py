@@ -98,9 +98,12 @@ class ParticleLearner:
             parts = [(slice(0, FIRST_PART), slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS))]
         else:
             parts = self.rows.folds(N_FOLDS, self.strata)
+        if not parts:
+            # A single distinct row: any value gives the same constant.
+            return self.fallback_alpha(), ValidationCurve(np.empty(0), np.empty(0))
         followers = [self._follower(self.rows.take(train)) for train, _ in parts]
         curve = validation_curve(followers, [self.rows.take(test) for _, test in parts], shifts)
-        return float(curve.shifts[curve.best]) / total, curve
+        return curve.best() / total, curve
 
     def learn(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""

@@ -93,10 +93,21 @@ class ValidationCurve:
     shifts: FloatArray
     losses: FloatArray
 
-    @property
-    def best(self) -> int:
-        """Position of the lowest loss, the larger value on a tie."""
-        return int(np.argmin(self.losses))
+    def best(self) -> float:
+        """Lowest point of the curve, between the grid's values.
+
+        The vertex of the parabola through the lowest value and its neighbours, in logarithms of
+        both axes: a steep rise on one side and a flat one on the other say that the minimum lies
+        towards the flat side. At an end of the curve, the end.
+        """
+        low = int(np.argmin(self.losses))
+        if not 0 < low < len(self.losses) - 1 or self.losses[low] <= 0.0:
+            return float(self.shifts[low])
+        left, middle, right = np.log(self.losses[low - 1 : low + 2])
+        bend = left - 2.0 * middle + right
+        offset = 0.5 * (left - right) / bend if bend > 0.0 else 0.0
+        step = np.log(self.shifts[low + 1] / self.shifts[low])
+        return float(self.shifts[low] * np.exp(offset * step))
 
 
 def validation_curve(

@@ -70,7 +70,9 @@ class RidgeFunctions:
             tables[:, :, rows] = piece
             at = rows.stop
         if tables is None:
-            tables = operator.kernel.tables(operator.blocks[0].select(alive[operator.slices[0]]), dual)
+            tables = operator.kernel.tables(
+                operator.blocks[0].select(alive[operator.slices[0]]), dual
+            )
         return cls(operator.kernel, point.W[alive], knots, tables, point.fit.intercept)
 
     def decision(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:
