@@ -22,7 +22,7 @@ def setup(kernel="brownian", weighting="equal", n=80, m=5, alpha=0.01, seed=0):
     X, W = rng.standard_normal((n, 4)), rng.standard_normal((m, 4))
     y = np.vstack([np.sin(2 * X[:, 0]), np.abs(X[:, 1])]) + 0.1 * rng.standard_normal((2, n))
     weights = sample_weights(weighting, n, rng)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     root = DiagonalRoot(np.sqrt(weights)[None])
     system = CentredSystem(operator, root, alpha * weights.sum(), 2)
     return system, X, W, y, weights, alpha
@@ -69,7 +69,7 @@ def test_very_few_rows(solver, n):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_dead_particles_leave_the_centred_targets_over_the_shift(kernel, solver):
     _, X, _, y, _, _ = setup()
-    operator = ProjectedKernelOperator(np.zeros((3, 4)) @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(np.zeros((3, 4)), X, make_kernel(kernel))
     system = CentredSystem(operator, DiagonalRoot(np.ones((1, len(X)))), 0.5, 2)
     solution = system.solve(y, solver=solver).solution
     np.testing.assert_allclose(solution, (y - y.mean(axis=1, keepdims=True)) / 0.5, atol=1e-12)
@@ -123,7 +123,9 @@ def test_constants_shared_by_the_classes_stay_out_of_the_duals():
         y = np.eye(3)[rng.choice(3, n, p=rng.dirichlet(3 * np.ones(3)))].T
         start = np.tile(MultinomialLoss().best_constant(y, np.ones(n))[:, None], n)
         root, rhs = MultinomialLoss().working_system(y, start, np.ones(n))
-        operator = ProjectedKernelOperator(rng.standard_normal((2, n)), make_kernel("brownian"))
+        operator = ProjectedKernelOperator(
+            np.eye(2), rng.standard_normal((n, 2)), make_kernel("brownian")
+        )
         system = CentredSystem(operator, root, 1e-3 * n, 3)
         result = system.solve(rhs, tol=1e-10)
         dual = root.apply(result.solution)

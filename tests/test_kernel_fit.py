@@ -14,7 +14,7 @@ from reference.bkernn_problems import KERNEL_NAMES, LOSSES, TIGHT, WEIGHTINGS, p
 
 
 def operator_of(case, kernel="brownian"):
-    return ProjectedKernelOperator(case.W @ case.X.T, make_kernel(kernel))
+    return ProjectedKernelOperator(case.W, case.X, make_kernel(kernel))
 
 
 def fitter_of(case, solver="auto", **changes):

@@ -32,7 +32,7 @@ def centred(K):
 @pytest.mark.parametrize("n", [1, 2, 60])
 def test_matrix_and_products_equal_the_kernel_of_the_paper(kernel, ties, n):
     X, W, v = data(n, ties=ties)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     K = bkernn.kernel_matrix(kernel, W, X, X)
     np.testing.assert_allclose(centred(operator.matrix), centred(K), atol=1e-13)
     product, dense = operator.matvec(v), v @ K
@@ -48,15 +48,15 @@ def test_matrix_and_products_equal_the_kernel_of_the_paper(kernel, ties, n):
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_weighted_slopes_equal_half_the_derivative_of_the_quadratic_form(kernel, ties, n):
     X, W, v = data(n, ties=ties)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     expected = -bkernn.gradient(kernel, W, X, v, alpha=1.0)
-    np.testing.assert_allclose(operator.weighted_slopes(v, X), expected, atol=1e-12)
+    np.testing.assert_allclose(operator.weighted_slopes(v), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
 def test_submatrix_reads_the_matrix(kernel):
     X, W, _ = data(30)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     rows, columns = np.array([3, 29, 0]), np.array([7, 7, 12, 1])
     part = operator.submatrix(rows, columns)
     np.testing.assert_allclose(part, operator.matrix[np.ix_(rows, columns)], atol=1e-14)
@@ -65,7 +65,7 @@ def test_submatrix_reads_the_matrix(kernel):
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
 def test_products_are_linear_and_symmetric(kernel):
     X, W, v = data(50)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     np.testing.assert_allclose(
         operator.matvec(2 * v - 1),
         2 * operator.matvec(v) - operator.matvec(np.ones_like(v)),
@@ -79,9 +79,9 @@ def test_threads_do_not_change_a_single_bit(kernel):
     X, W, v = data(SERIAL_WORK // 16, m=20)
 
     def results(n_jobs):
-        operator = ProjectedKernelOperator(W @ X.T, make_kernel(kernel), n_jobs)
+        operator = ProjectedKernelOperator(W, X, make_kernel(kernel), n_jobs)
         assert len(operator.blocks) == 3
-        return operator.matvec(v), operator.weighted_slopes(v, X)
+        return operator.matvec(v), operator.weighted_slopes(v)
 
     for serial, threaded in zip(results(1), results(3), strict=True):
         np.testing.assert_array_equal(serial, threaded)
@@ -89,25 +89,24 @@ def test_threads_do_not_change_a_single_bit(kernel):
 
 def test_blocks_of_particles_do_not_change_the_operator():
     X, W, v = data(SERIAL_WORK // 16, m=20)
-    whole = ProjectedKernelOperator(W @ X.T, make_kernel("brownian"))
-    parts = [ProjectedKernelOperator(w[None] @ X.T, make_kernel("brownian")) for w in W]
+    whole = ProjectedKernelOperator(W, X, make_kernel("brownian"))
+    parts = [ProjectedKernelOperator(w[None], X, make_kernel("brownian")) for w in W]
     mean = sum(part.matvec(v) for part in parts) / len(W)
     np.testing.assert_allclose(whole.matvec(v), mean, rtol=1e-9, atol=1e-9 * np.abs(mean).max())
-    slopes = np.concatenate([part.weighted_slopes(v, X) for part in parts]) / len(W)
+    slopes = np.concatenate([part.weighted_slopes(v) for part in parts]) / len(W)
     atol = 1e-10 * np.abs(slopes).max()
-    np.testing.assert_allclose(whole.weighted_slopes(v, X), slopes, atol=atol)
+    np.testing.assert_allclose(whole.weighted_slopes(v), slopes, atol=atol)
 
 
 @pytest.mark.parametrize("kernel", ["brownian", "exponential"])
 def test_memory_stays_linear_in_the_rows(kernel):
     n, m = 20_000, 10
     X, W, v = data(n, m=m)
-    projections = W @ X.T
 
     def work():
-        operator = ProjectedKernelOperator(projections, make_kernel(kernel), n_jobs=1)
+        operator = ProjectedKernelOperator(W, X, make_kernel(kernel), n_jobs=1)
         operator.matvec(v)
-        operator.weighted_slopes(v, X)
+        operator.weighted_slopes(v)
 
     # Points, order, and what sorting and slopes need meanwhile; one n x n matrix would be 3.2 GB.
     assert peak_bytes(work) < 8 * 8 * m * n
@@ -116,7 +115,7 @@ def test_memory_stays_linear_in_the_rows(kernel):
 def test_gaussian_memory_is_a_block_of_rows():
     n = 6000
     X, W, v = data(n, m=1)
-    operator = ProjectedKernelOperator(W @ X.T, make_kernel("gaussian"), n_jobs=1)
+    operator = ProjectedKernelOperator(W, X, make_kernel("gaussian"), n_jobs=1)
     block = 8 * operator.kernel.rows_per_block * n
     # The values of a block, and the intermediate arrays of their formula.
     assert peak_bytes(lambda: operator.matvec(v)) < 5 * block < 8 * n**2 / 2
@@ -125,21 +124,22 @@ def test_gaussian_memory_is_a_block_of_rows():
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
 def test_inputs_are_left_alone(kernel):
     X, W, v = data(20)
-    p = W @ X.T
-    kept = [a.copy() for a in (p, v, X)]
-    operator = ProjectedKernelOperator(p, make_kernel(kernel))
+    kept = [a.copy() for a in (W, v, X)]
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     operator.matvec(v)
-    operator.weighted_slopes(v, X)
+    operator.weighted_slopes(v)
     _ = operator.matrix
-    for array, copy in zip((p, v, X), kept, strict=True):
+    for array, copy in zip((W, v, X), kept, strict=True):
         np.testing.assert_array_equal(array, copy)
 
 
 def test_single_precision_projections_are_summed_in_double_precision():
     X, W, v = data(200)
-    p = (W @ X.T).astype(np.float32)
+    W, X = W.astype(np.float32), X.astype(np.float32)
     for kernel in KERNEL_NAMES:
-        single = ProjectedKernelOperator(p, make_kernel(kernel)).matvec(v)
-        double = ProjectedKernelOperator(p.astype(float), make_kernel(kernel)).matvec(v)
+        single = ProjectedKernelOperator(W, X, make_kernel(kernel)).matvec(v)
+        double = ProjectedKernelOperator(
+            W.astype(float), X.astype(float), make_kernel(kernel)
+        ).matvec(v)
         assert single.dtype == np.float64
         np.testing.assert_allclose(single, double, rtol=0, atol=1e-6 * np.abs(double).max())

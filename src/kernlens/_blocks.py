@@ -8,15 +8,18 @@ ran first, so that a sum over them has the same rounding for every `n_jobs`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 #: Below this many elementary operations, handing a block to a thread costs more than the block.
-SERIAL_WORK = 200_000
+SERIAL_WORK = 2_000_000
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -28,8 +31,15 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
 
 
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS to one thread: our products are small, and its threads spin while ours work."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
 def split_range(n_items: int, block_size: int) -> list[slice]:
-    """Cut ``range(n_items)`` into consecutive slices of `block_size` items, the last one shorter."""
+    """Cut ``range(n_items)`` into slices of `block_size` items, the last one shorter."""
     return [slice(lo, min(lo + block_size, n_items)) for lo in range(0, n_items, block_size)]
 
 

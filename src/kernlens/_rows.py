@@ -1,4 +1,4 @@
-"""One canonical order of the rows, so that a fit depends on the data and not on how they are listed.
+"""One canonical order of the rows: a fit depends on the data, not on how they are listed.
 
 Repeated rows are merged into one row with the sum of their weights, and rows come out in the order
 of a hash of their content. Folds and subsamples are taken along that order. A fit is then the same

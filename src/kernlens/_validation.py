@@ -32,7 +32,9 @@ def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     if not weights.any():
-        raise ValueError("sample_weight is zero for every row; give at least one a positive weight.")
+        raise ValueError(
+            "sample_weight is zero for every row; give at least one a positive weight."
+        )
     return weights
 
 
@@ -40,7 +42,8 @@ def check_enough_rows(n_rows: int, estimator: str) -> None:
     """Refuse a fit on fewer than two rows of positive weight."""
     if n_rows < 2:
         raise ValueError(
-            f"{estimator} needs at least 2 samples with a positive weight, got n_samples = {n_rows}."
+            f"{estimator} needs at least 2 samples with a positive weight, got "
+            f"n_samples = {n_rows}."
         )
 
 
@@ -53,13 +56,18 @@ def check_classes(classes: NDArray[Any], estimator: str) -> None:
         )
 
 
+def _is_number(value: Any, kind: type) -> bool:
+    """Whether `value` is a number of the given kind; True and False are not meant as numbers."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
 def check_alpha(alpha: Any, named: tuple[str, ...]) -> None:
     """Refuse an alpha that is neither a known word nor a positive finite number."""
     if isinstance(alpha, str):
         if alpha not in named:
             words = ", ".join(map(repr, named))
             raise ValueError(f"alpha must be {words} or a positive number, got {alpha!r}.")
-    elif not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < float(alpha) < np.inf:
+    elif not _is_number(alpha, Real) or not 0 < float(alpha) < np.inf:
         raise ValueError(f"alpha must be a positive finite number, got {alpha!r}.")
 
 
@@ -67,7 +75,7 @@ def check_count(name: str, value: Any, *, words: tuple[str, ...] = ()) -> None:
     """Refuse a value that is neither one of `words` nor an integer of at least 1."""
     if isinstance(value, str) and value in words:
         return
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
+    if not _is_number(value, Integral) or int(value) < 1:
         allowed = "".join(f"{word!r} or " for word in words)
         raise ValueError(f"{name} must be {allowed}an integer of at least 1, got {value!r}.")
 
@@ -80,7 +88,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_non_negative(name: str, value: Any) -> None:
     """Refuse a value that is not a finite number of at least 0."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+    if not _is_number(value, Real) or not 0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
 
 

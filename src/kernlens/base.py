@@ -53,8 +53,8 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             ``X @ components_.T``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X @ self.components_.astype(X.dtype, copy=False).T
+        rows: FloatArray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return rows @ self.components_.astype(rows.dtype, copy=False).T
 
     @property
     def _n_features_out(self) -> int:

@@ -1,11 +1,11 @@
 """Losses: value, gradient, and the weighted least-squares problem that Newton's method solves.
 
-Shapes: targets `y` and decision values `f` are (n_targets, n_samples). Every loss is written for one
-row as ``loss(y_i, f_i)``; sample weights enter only in :meth:`Loss.working_system`.
+Shapes: targets `y` and decision values `f` are (n_targets, n_samples). Every loss is written for
+one row as ``loss(y_i, f_i)``; sample weights enter only in :meth:`Loss.working_system`.
 
-Newton's method around `f` replaces the weighted loss by ``1/2 (f' - z)^T H (f' - z)`` with one block
-H_i = L_i L_i^T per row. A solver needs ``L``, ``L^T`` and the right-hand side ``L^T z``; both stay
-finite when the curvature vanishes, which `z` itself does not.
+Newton's method around `f` replaces the weighted loss by ``1/2 (f' - z)^T H (f' - z)`` with one
+block H_i = L_i L_i^T per row. A solver needs ``L``, ``L^T`` and the right-hand side ``L^T z``; both
+stay finite when the curvature vanishes, which `z` itself does not.
 """
 
 from __future__ import annotations

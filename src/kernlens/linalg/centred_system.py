@@ -66,7 +66,9 @@ class CentredSystem:
     def centre(self, b: FloatArray) -> FloatArray:
         """Return ``Pi b``."""
         return b - self.root.adjoint(
-            np.broadcast_to((self._inverse_total @ self.root.apply(b).sum(axis=1))[:, None], b.shape)
+            np.broadcast_to(
+                (self._inverse_total @ self.root.apply(b).sum(axis=1))[:, None], b.shape
+            )
         )
 
     def apply(self, b: FloatArray) -> FloatArray:
@@ -142,9 +144,7 @@ class CentredSystem:
         return SolveResult(self.centre(solution), Status.CONVERGED, 1)
 
 
-def _factor_centred(
-    matrix: FloatArray, root: FloatArray, shift: float
-) -> tuple[FloatArray, bool]:
+def _factor_centred(matrix: FloatArray, root: FloatArray, shift: float) -> tuple[FloatArray, bool]:
     unit = root / np.linalg.norm(root)
     scaled = matrix * root[:, None]
     scaled *= root

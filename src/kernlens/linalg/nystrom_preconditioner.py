@@ -53,7 +53,7 @@ class NystromPreconditioner:
         rank: int | None = None,
         seed: int = 0,
     ) -> NystromPreconditioner:
-        """Draw `rank` landmarks (default ``2 sqrt(n)``, at most 1000) and factorise; O(n r (m + r))."""
+        """Draw `rank` landmarks (default ``2 sqrt(n)``, at most 1000); O(n r (m + r))."""
         if not cls.fits(root):
             raise TypeError("A Nyström preconditioner needs one curvature shared by all targets.")
         n = operator.n_samples

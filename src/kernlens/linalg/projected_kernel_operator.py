@@ -19,13 +19,16 @@ PARTICLES_PER_BLOCK = 8
 class ProjectedKernelOperator:
     """Mean over particles of one-dimensional kernels on projected rows.
 
-    Sorting costs O(m n log n) once; a product with the matrix O(m n); memory 12 m n bytes (sorted
-    projections and their order), plus one vector per block of particles during a product.
+    Projecting and sorting cost O(m n (d + log n)) once; a product with the matrix O(m n). Memory is
+    12 m n bytes (sorted projections and their order), plus one vector per block of particles during
+    a product; `X` and `W` are kept by reference.
 
     Parameters
     ----------
-    projections : ndarray of shape (n_particles, n_samples)
-        ``W @ X.T``.
+    W : ndarray of shape (n_particles, n_features)
+        Particles.
+    X : ndarray of shape (n_samples, n_features)
+        Rows.
     kernel : OneDimensionalKernel
         The kernel of one variable.
     n_jobs : int or None
@@ -33,18 +36,25 @@ class ProjectedKernelOperator:
     """
 
     def __init__(
-        self, projections: FloatArray, kernel: OneDimensionalKernel, n_jobs: int | None = None
+        self,
+        W: FloatArray,
+        X: FloatArray,
+        kernel: OneDimensionalKernel,
+        n_jobs: int | None = None,
     ) -> None:
+        self.W = W
+        self.X = X
         self.kernel = kernel
         self.n_jobs = n_jobs
-        self.projections = projections
-        self.n_particles, self.n_samples = projections.shape
-        self.work = float(projections.size)
+        self.n_particles, self.n_samples = len(W), len(X)
+        self.work = float(self.n_particles * self.n_samples)
         small = self.work < SERIAL_WORK
-        particles = split_range(self.n_particles, self.n_particles if small else PARTICLES_PER_BLOCK)
+        particles = split_range(
+            self.n_particles, self.n_particles if small else PARTICLES_PER_BLOCK
+        )
         self.slices = particles
         self.blocks = map_blocks(
-            lambda part: SortedProjections.of(projections[part]),
+            lambda part: SortedProjections.of(W[part] @ X.T),
             particles,
             n_jobs=n_jobs,
             work=30 * self.work,
@@ -66,7 +76,7 @@ class ProjectedKernelOperator:
         total /= self.n_particles
         return total
 
-    def weighted_slopes(self, z: FloatArray, X: FloatArray) -> FloatArray:
+    def weighted_slopes(self, z: FloatArray) -> FloatArray:
         """Return ``(1/m) sum_i X_i sum_t z_ti sum_i' k'(p_ij - p_i'j) z_ti'``, (n_particles, d).
 
         Half the derivative of ``z^T K z`` with respect to every particle.
@@ -76,7 +86,7 @@ class ProjectedKernelOperator:
         def gradient(block: SortedProjections) -> FloatArray:
             out = np.zeros(block.points.shape)
             self.kernel.add_slopes(block, z, out)
-            return out @ X
+            return out @ self.X
 
         parts = map_blocks(gradient, self.blocks, n_jobs=self.n_jobs, work=4 * self.work * len(z))
         return np.concatenate(parts) / self.n_particles
@@ -84,11 +94,13 @@ class ProjectedKernelOperator:
     @cached_property
     def matrix(self) -> FloatArray:
         """The matrix itself, (n_samples, n_samples), kept; only for callers that ask for it."""
-        points = np.ascontiguousarray(self.projections.T, dtype=np.float64)
+        points = self._project(slice(None))
         return self.kernel.pairwise_mean(points, points)
 
     def submatrix(self, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> FloatArray:
         """Return ``K[rows][:, columns]``, (n_rows, n_columns)."""
-        left = np.ascontiguousarray(self.projections[:, rows].T, dtype=np.float64)
-        right = np.ascontiguousarray(self.projections[:, columns].T, dtype=np.float64)
-        return self.kernel.pairwise_mean(left, right)
+        return self.kernel.pairwise_mean(self._project(rows), self._project(columns))
+
+    def _project(self, rows: NDArray[np.integer] | slice) -> FloatArray:
+        """Projections of some rows, (n_rows, n_particles)."""
+        return np.ascontiguousarray(self.X[rows] @ self.W.T, dtype=np.float64)

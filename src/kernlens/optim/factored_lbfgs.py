@@ -18,6 +18,8 @@ from kernlens.optim.reduced_objective import ReducedPoint
 FloatArray = NDArray[np.floating]
 
 MEMORY = 20
+#: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
+_STATUS = {0: Status.CONVERGED, 1: Status.MAX_ITER}
 
 
 def factored_lbfgs(
@@ -81,10 +83,16 @@ def factored_lbfgs(
         jac=True,
         method="L-BFGS-B",
         callback=record,
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": MEMORY, "ftol": tol, "gtol": 0.0},
+        options={
+            "maxiter": max_iter,
+            "maxfun": 4 * max_iter,
+            "maxcor": MEMORY,
+            "ftol": tol,
+            "gtol": 0.0,
+        },
     )
     end = objective.at(penalty.factorisation.join(*unpack(outcome.x)), latest)
     if objective.value(end) > history[0]:
         end = start
-    status = Status.CONVERGED if outcome.status != 1 else Status.MAX_ITER
+    status = _STATUS.get(outcome.status, Status.NO_PROGRESS)
     return SolveResult(end, status, len(history) - 1, tuple(history))

@@ -108,9 +108,7 @@ class KernelFitter:
                 break
         return current
 
-    def objective(
-        self, dual: FloatArray, intercept: FloatArray, kernel_dual: FloatArray
-    ) -> float:
+    def objective(self, dual: FloatArray, intercept: FloatArray, kernel_dual: FloatArray) -> float:
         """Value of the objective at given coefficients."""
         losses = self.loss.values(self.y, kernel_dual + intercept[:, None])
         fit = float(self.weights @ losses / self.weights.sum())

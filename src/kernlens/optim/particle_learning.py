@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
-from kernlens.optim.composite_objective import Progress
+from kernlens.optim.composite_objective import CompositeObjective, Progress
 from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.particle_problem import ParticleProblem
 from kernlens.optim.proximal_gradient import proximal_gradient
@@ -24,6 +24,7 @@ from kernlens.optim.reduced_objective import ReducedPoint
 from kernlens.optim.regularisation_path import (
     PathFollower,
     ValidationCurve,
+    minimise_from_both,
     revive,
     validation_curve,
 )
@@ -48,6 +49,10 @@ APPROACH = 10.0 ** np.array([1.0, 0.5])
 APPROACH_ITER = 80
 #: Proximal steps at the end, which make exact zeros of what is nearly zero.
 POLISH_ITER = 3
+#: Quasi-Newton steps on all rows after the subsamples.
+ALL_ROWS_ITER = 10
+#: Relative residual of the solves inside the steps on many rows.
+LARGE_TOL = 1e-6
 #: Relative residual of the last solve; the looser one changes predictions by less than the noise
 #: of any data set of that size.
 FINAL_TOL = 1e-10
@@ -94,26 +99,25 @@ class ParticleLearner:
         """Choose alpha on a grid by held-out loss: three folds, or other rows if there are many."""
         total = float(self.rows.weights.sum())
         shifts = GRID * self.problem.reference_alpha(self.rows) * total
-        if self.is_large:
-            parts = [(slice(0, FIRST_PART), slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS))]
-        else:
-            parts = self.rows.folds(N_FOLDS, self.strata)
+        parts = self._parts()
         if not parts:
             # A single distinct row: any value gives the same constant.
             return self.fallback_alpha(), ValidationCurve(np.empty(0), np.empty(0))
-        followers = [self._follower(self.rows.take(train)) for train, _ in parts]
-        curve = validation_curve(followers, [self.rows.take(test) for _, test in parts], shifts)
+        followers = [self._follower(train) for train, _ in parts]
+        curve = validation_curve(followers, [test for _, test in parts], shifts)
         return curve.best() / total, curve
 
     def learn(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
         if self.is_large:
             return self._learn_large(alpha)
-        return self._polish(self._learn_on(self.rows, alpha), alpha)
+        return self._polish(
+            self._learn_on(self.rows, alpha), self.problem.objective(self.rows, alpha)
+        )
 
     def learn_plainly(self, alpha: float) -> SolveResult:
-        """Algorithm 1 as printed, on all rows."""
-        objective = self.problem.objective(self.rows, alpha)
+        """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
+        objective = self.problem.objective(self.rows, alpha, tol=FINAL_TOL)
         return proximal_gradient(
             objective,
             self._keep(objective.at(self.fresh)),
@@ -132,7 +136,7 @@ class ParticleLearner:
             tol=self.tol,
             progress=self._stage("learning directions"),
         )
-        return self._polish(end, alpha)
+        return self._polish(end, objective)
 
     def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
         """Coefficients on all rows for given particles, to full accuracy."""
@@ -145,6 +149,15 @@ class ParticleLearner:
     def fallback_alpha(self) -> float:
         """A middle value of the grid, for a fit interrupted before alpha was chosen."""
         return float(GRID[2]) * self.problem.reference_alpha(self.rows)
+
+    def _parts(self) -> list[tuple[CanonicalRows, CanonicalRows]]:
+        """Rows to train on, and rows to score on."""
+        if self.is_large:
+            train = slice(0, FIRST_PART)
+            test = slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS)
+            return [(self.rows.take(train), self.rows.take(test))]
+        folds = self.rows.folds(N_FOLDS, self.strata)
+        return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
 
     def _follower(self, rows: CanonicalRows) -> PathFollower:
         return PathFollower(
@@ -169,43 +182,43 @@ class ParticleLearner:
         )
 
     def _learn_large(self, alpha: float) -> SolveResult:
+        """Learn on a first and a second part, then move to all rows."""
         total = float(self.rows.weights.sum())
         first = self.rows.take(slice(0, FIRST_PART))
         end = self._learn_on(first, alpha * total / float(first.weights.sum()))
         self._keep(end.solution)
         second = self.rows.take(slice(0, SECOND_PART))
-        end = self._refine(second, alpha * total / float(second.weights.sum()), end.solution.W)
+        objective = self.problem.objective(
+            second, alpha * total / float(second.weights.sum()), tol=LARGE_TOL
+        )
+        end = minimise_from_both(
+            objective,
+            end.solution.W,
+            self.fresh,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage(f"refining on {len(second.X)} rows"),
+        )
+        end = self._polish(end, objective)
         self._keep(end.solution)
-        objective = self.problem.objective(self.rows, alpha, tol=1e-6)
+        return self._move_to_all_rows(end, alpha)
+
+    def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
+        objective = self.problem.objective(self.rows, alpha, tol=LARGE_TOL)
         point = objective.at(end.solution.W)
         if len(self.rows.X) > REFINE_ALL_MAX:
-            return SolveResult(point, end.status, end.n_iter, (*end.history,))
-        return factored_lbfgs(
+            return SolveResult(point, end.status, end.n_iter, (objective.value(point),))
+        steps = factored_lbfgs(
             objective,
             point,
-            max_iter=min(10, self.max_iter),
+            max_iter=min(ALL_ROWS_ITER, self.max_iter),
             tol=self.tol,
             progress=self._stage("refining on all rows"),
         )
+        return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, steps.history)
 
-    def _refine(self, rows: CanonicalRows, alpha: float, W: FloatArray) -> SolveResult:
-        """Minimise from `W` and from the fresh particles, and keep the better end."""
-        objective = self.problem.objective(rows, alpha, tol=1e-6)
-        ends = [
-            factored_lbfgs(
-                objective,
-                objective.at(start),
-                max_iter=min(30, self.max_iter),
-                tol=self.tol,
-                progress=self._stage(f"refining on {len(rows.X)} rows"),
-            )
-            for start in (revive(W, self.fresh), self.fresh)
-        ]
-        return min(ends, key=lambda end: objective.value(end.solution))
-
-    def _polish(self, end: SolveResult, alpha: float) -> SolveResult:
+    def _polish(self, end: SolveResult, objective: CompositeObjective) -> SolveResult:
         """Proximal steps from the end of the quasi-Newton ones; the objective only decreases."""
-        objective = self.problem.objective(self.rows, alpha)
         steps = proximal_gradient(objective, end.solution, max_iter=POLISH_ITER)
         history = (*end.history, *(value for value in steps.history if value < end.history[-1]))
         return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, history)

@@ -59,7 +59,7 @@ class ReducedObjective:
         self, W: FloatArray, *, start: ReducedPoint | None = None, tol: float = 1e-8
     ) -> ReducedPoint:
         """Evaluate at particles `W`, warm-started from a nearby point."""
-        operator = ProjectedKernelOperator(W @ self.X.T, self.kernel, self.n_jobs)
+        operator = ProjectedKernelOperator(W, self.X, self.kernel, self.n_jobs)
         fit = self.fitter(operator, start=None if start is None else start.fit, tol=tol)
         return ReducedPoint(W, operator, fit)
 
@@ -71,4 +71,4 @@ class ReducedObjective:
 
     def gradient(self, point: ReducedPoint) -> FloatArray:
         """Gradient of G at an evaluated point, (n_particles, n_features)."""
-        return -self.fitter.alpha * point.operator.weighted_slopes(point.fit.dual, self.X)
+        return -self.fitter.alpha * point.operator.weighted_slopes(point.fit.dual)

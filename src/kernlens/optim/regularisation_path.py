@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._blocks import map_blocks
+from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.optim.composite_objective import CompositeObjective, Progress
 from kernlens.optim.factored_lbfgs import factored_lbfgs
@@ -25,6 +27,8 @@ FloatArray = NDArray[np.floating]
 
 #: Share of fresh particles mixed into a warm start, so that no direction is exactly absent.
 REVIVAL = 0.1
+#: Runs go side by side from SERIAL_WORK / 20 entries of the sorted projections on.
+SIDE_BY_SIDE_SHARE = 20.0
 #: A curve that has been this much above its minimum for two values of alpha is not followed on.
 GIVE_UP_RATIO = 1.05
 
@@ -54,27 +58,51 @@ class PathFollower:
     def advance(self, alpha: float) -> tuple[CompositeObjective, ReducedPoint]:
         """Minimise at `alpha` from both starts and keep the better end."""
         objective = self.problem.objective(self.rows, alpha)
-        ends = [self._minimise(objective, self.fresh)]
-        if self.point is not None:
-            ends.append(self._minimise(objective, revive(self.point.W, self.fresh)))
-        self.point = min(ends, key=objective.value)
-        return objective, self.point
-
-    def _minimise(self, objective: CompositeObjective, W: FloatArray) -> ReducedPoint:
-        result = factored_lbfgs(
+        end = minimise_from_both(
             objective,
-            objective.at(W),
+            None if self.point is None else self.point.W,
+            self.fresh,
             max_iter=self.max_iter,
             tol=self.tol,
             progress=self.progress,
         )
-        end: ReducedPoint = result.solution
-        return end
+        point: ReducedPoint = end.solution
+        self.point = point
+        return objective, point
+
+
+def minimise_from_both(
+    objective: CompositeObjective,
+    previous: FloatArray | None,
+    fresh: FloatArray,
+    *,
+    max_iter: int,
+    tol: float,
+    progress: Progress | None = None,
+) -> SolveResult:
+    """Minimise from the fresh particles and, if there are any, from the previous ones.
+
+    Returns the end with the lower objective. The two runs do not depend on each other and go side
+    by side once the rows are many enough for their loops to leave the interpreter free.
+    """
+    starts = [fresh] if previous is None else [fresh, revive(previous, fresh)]
+
+    def minimise(W: FloatArray) -> SolveResult:
+        return factored_lbfgs(
+            objective, objective.at(W), max_iter=max_iter, tol=tol, progress=progress
+        )
+
+    work = SIDE_BY_SIDE_SHARE * float(len(objective.smooth.X) * len(fresh))
+    ends = map_blocks(minimise, starts, n_jobs=objective.smooth.n_jobs, work=work)
+    return min(ends, key=lambda end: objective.value(end.solution))
 
 
 def revive(W: FloatArray, fresh: FloatArray) -> FloatArray:
     """Mix a little of the fresh particles into `W`, in proportion to its size."""
-    ratio = max(float(np.linalg.norm(W) / np.linalg.norm(fresh)), REVIVAL)
+    size = float(np.linalg.norm(fresh))
+    if size == 0.0:
+        return W.copy()
+    ratio = max(float(np.linalg.norm(W)) / size, REVIVAL)
     return W + REVIVAL * ratio * fresh
 
 

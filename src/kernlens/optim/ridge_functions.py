@@ -54,7 +54,7 @@ class RidgeFunctions:
         # A particle at zero sees every row at the same place: kappa(0) times a sum that is zero.
         n_alive = int(alive.sum())
         n_targets, n_samples = dual.shape
-        knots = np.empty((n_alive, n_samples), dtype=operator.projections.dtype)
+        knots = np.empty((n_alive, n_samples), dtype=operator.blocks[0].points.dtype)
         tables: FloatArray | None = None
         at = 0
         for part, block in zip(operator.slices, operator.blocks, strict=True):
@@ -89,7 +89,7 @@ class RidgeFunctions:
         return np.concatenate(map_blocks(values, blocks, n_jobs=n_jobs, work=work), axis=1)
 
     def contributions(self, grid: FloatArray) -> FloatArray:
-        """Evaluate each function on its own grid (n_particles, n_points), (n_targets, m, points)."""
+        """Evaluate every function on its row of `grid` (m, n_points), (n_targets, m, n_points)."""
         out = np.zeros((len(self.intercept), *grid.shape))
         for j in range(len(grid)):
             one = slice(j, j + 1)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._blocks import single_threaded_blas
 from kernlens._progress import StageBars
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows, canonical_rows
@@ -51,9 +52,9 @@ class _Standardisation:
 
     @classmethod
     def of(cls, X: FloatArray, weights: FloatArray, wanted: bool) -> _Standardisation:
-        mean = np.average(X, axis=0, weights=weights)
         if not wanted:
-            return cls(mean, np.ones(X.shape[1]))
+            return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        mean = np.average(X, axis=0, weights=weights)
         scale = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
         # A column that varies by rounding only is a constant.
         constant = scale <= 10 * np.finfo(np.float64).eps * np.abs(mean)
@@ -74,7 +75,8 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         check_non_negative("tol", self.tol)
         check_choice("kernel", self.kernel, tuple(KERNELS))
         check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        if not isinstance(self.penalty, Penalty):
+        # The class itself has all the methods of the protocol, too.
+        if not isinstance(self.penalty, Penalty) or isinstance(self.penalty, type):
             check_choice("penalty", self.penalty, tuple(PENALTIES))
 
     def _fit_encoded(
@@ -97,7 +99,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         penalty = self.penalty if isinstance(self.penalty, Penalty) else make_penalty(self.penalty)
         problem = ParticleProblem(make_kernel(self.kernel), loss, penalty, self.n_jobs)
         bars = StageBars(_name(self)) if self.verbose else nullcontext()
-        with bars as progress:
+        with bars as progress, single_threaded_blas():
             learner = ParticleLearner(
                 problem,
                 rows,
@@ -205,8 +207,8 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
     def _decision(self, X: ArrayLike) -> FloatArray:
         """Decision values, (n_targets, n_samples)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._functions().decision(X - self.mean_, self.n_jobs)
+        rows: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._functions().decision(rows - self.mean_, self.n_jobs)
 
     def partial_functions(self, n_points: int = 200) -> PartialFunctions:
         """Tabulate the one-dimensional functions that add up to the prediction.
@@ -232,7 +234,11 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
 
 
 def check_fit_arrays(
-    estimator: BaseBKerNN, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, **options: Any
+    estimator: BaseBKerNN,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    **options: Any,
 ) -> tuple[FloatArray, NDArray[Any], FloatArray]:
     """Validate X, y and the weights, before any work."""
     estimator._check_parameters()

@@ -27,9 +27,10 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
     ----------
     alpha : {"auto", "heuristic"} or float, default="auto"
         Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
-        ``rms(one-hot y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
-        it takes the one with the lowest loss on held-out rows: three stratified folds, or with more than 4000
-        rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
+        ``rms(one-hot y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started
+        path; it takes the lowest point of the loss on held-out rows: three stratified folds, or
+        with more than 4000 rows a part of 2000 scored on up to 4000 others. `alpha_search_` has
+        what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, in the units the rows are used in.
     n_particles : int, default=100
         Number m of particles. More find weak directions more surely; cost is linear in it.
@@ -100,8 +101,8 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
 
     Notes
     -----
-    Cost and memory as in :class:`BKerNNRegressor`, with one target for two classes and one per class
-    otherwise; the inner problem takes a few Newton steps instead of one solve.
+    Cost and memory as in :class:`BKerNNRegressor`, with one target for two classes and one per
+    class otherwise; the inner problem takes a few Newton steps instead of one solve.
 
     References
     ----------

@@ -30,7 +30,7 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
     alpha : {"auto", "heuristic"} or float, default="auto"
         Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
         ``rms(y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
-        it takes the one with the lowest loss on held-out rows: three folds, or with more than 4000
+        it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
         rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, in the units the rows are used in.
     n_particles : int, default=100
@@ -218,7 +218,9 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
             return SquaredLoss()
         centre = HuberLoss().best_constant(y, weights)
         spread = HuberLoss().best_constant(np.abs(y - centre[:, None]), weights)
-        delta = 0.5 * 1.4826 * float(np.mean(spread)) or 0.5 * float(np.std(y)) or 1.0
+        # More than half of the targets equal: their standard deviation is all there is.
+        deviation = np.sqrt(np.average(np.square(y - centre[:, None]), axis=1, weights=weights))
+        delta = 0.5 * (1.4826 * float(np.mean(spread)) or float(np.mean(deviation))) or 1.0
         return HuberLoss(delta)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,54 @@
+"""Benchmarks of kernlens.
+
+``python -m benchmarks`` prints every table, ``python -m benchmarks NAME`` one of them. What counts
+are the ratios within one run; the machine and the seeds are printed first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+
+import numba
+import numpy
+import scipy
+import sklearn
+
+import kernlens
+
+#: Name -> what it shows; each is a module of this folder with a function ``run()``.
+BENCHMARKS = {
+    "agreement": "same objective and predictions as the slow oracle",
+    "algorithm1": "plain Algorithm 1 against a direct compiled implementation",
+    "optimizers": "objective reached by the default optimiser and by plain Algorithm 1, equal time",
+    "experiment5": "simulated data of the paper, authors' settings and out of the box",
+    "experiment6": "17 real data sets of the paper, out of the box",
+    "growth": "fit time at 10,000 and 100,000 rows",
+    "prediction": "prediction of 1,000,000 rows against evaluating the kernel",
+    "million": "fit of 1,000,000 rows: minutes and memory",
+}
+
+
+def main() -> None:
+    """Run the benchmarks named on the command line, all of them by default."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    names = parser.parse_args().names or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]!r}; choose among {', '.join(BENCHMARKS)}")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(
+        f"kernlens {kernlens.__version__} | Python {platform.python_version()} | {cores} cores | "
+        f"numpy {numpy.__version__}, scipy {scipy.__version__}, "
+        f"scikit-learn {sklearn.__version__}, numba {numba.__version__}"
+    )
+    for name in names:
+        print(f"\n== {name}: {BENCHMARKS[name]}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").run()
+
+
+if __name__ == "__main__":
+    main()

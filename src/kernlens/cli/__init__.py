@@ -1,0 +1,69 @@
+"""The command line: parse, call, print.
+
+A subcommand is a module with ``add_parser(subparsers)``, which describes its arguments, and
+``run(arguments)``, which does the work and returns the exit code. ``SUBCOMMANDS`` lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from kernlens.cli import demo
+from kernlens.cli._errors import CommandError
+
+SUBCOMMANDS = (demo,)
+
+EXIT_FAILED = 1  # argparse itself exits with 2 on a wrong command line
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str or None
+        Arguments after the name of the program; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 if the command failed, 130 if interrupted. A wrong command line exits
+        with 2.
+    """
+    arguments = make_parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except CommandError as error:
+        print(f"kernlens: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        print("kernlens: interrupted.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the program, with every subcommand."""
+    parser = argparse.ArgumentParser(
+        prog="kernlens",
+        description="Find the few hidden linear features a target depends on, and predict with "
+        "them, using kernels.",
+        epilog="'kernlens COMMAND --help' explains a command. From Python: "
+        "from kernlens import BKerNNRegressor, BKerNNClassifier",
+    )
+    parser.add_argument("--version", action="version", version=f"kernlens {package_version()}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in SUBCOMMANDS:
+        subparser = module.add_parser(subparsers)
+        subparser.set_defaults(run=module.run)
+    return parser
+
+
+def package_version() -> str:
+    """Version of the running package."""
+    # Looked up, not imported: nothing inside imports the root, which is loaded before this module
+    # by Python itself. The metadata of an installed copy could be another version's.
+    return str(sys.modules["kernlens"].__dict__["__version__"])

@@ -1,0 +1,30 @@
+"""The folder a subcommand writes to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernlens.cli._errors import CommandError
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Turn a failure to write into one sentence that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandError(
+            f"cannot write to the folder {folder} ({reason}); choose another one with --output."
+        ) from error
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder, and find out before any long work whether files can be written there."""
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass

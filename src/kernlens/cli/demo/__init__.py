@@ -1,0 +1,81 @@
+"""``kernlens demo``: two small data sets, from scores to directions, a picture and a saved model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from kernlens.cli._output import prepare_folder, writing_to
+from kernlens.cli.demo.problems import make_problems
+from kernlens.cli.demo.study import save, study
+from kernlens.cli.demo.text import closing_text, opening_text, study_text
+
+MAX_SEED = 2**32 - 1  # of numpy's legacy generator, which scikit-learn takes seeds for
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Describe the arguments."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "demo",
+        help="learn directions on two small data sets; writes pictures and models",
+        description="Fit BKerNN on two small data sets, without network: synthetic data with known "
+        "directions, and the diabetes data of scikit-learn. Prints cross-validated scores beside "
+        "ridge regression and kernel ridge regression, and the learned directions; writes a "
+        "picture, a model and the printed text to a folder. Takes about half a minute.",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("kernlens-demo"),
+        metavar="DIR",
+        help="folder to write to, made if needed (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="seed of the data, the folds and the models (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing but errors; write the files only"
+    )
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the demonstration."""
+    folder: Path = arguments.output
+    prepare_folder(folder)
+    text: list[str] = []
+    say = _speaker(text, arguments.quiet)
+    say(opening_text(folder))
+    for number, problem in enumerate(make_problems(arguments.seed), start=1):
+        say(f"\n{number}. {problem.title}\n{problem.description}\n")
+        done = study(problem, arguments.seed, show_progress=not arguments.quiet)
+        with writing_to(folder):
+            untrusted = save(done, folder)
+        say(study_text(done))
+    say(closing_text(folder, problem.name, untrusted))
+    with writing_to(folder):
+        (folder / "summary.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    return 0
+
+
+def _speaker(text: list[str], quiet: bool) -> Callable[[str], None]:
+    """Collect what is said, and print it at once unless quiet."""
+
+    def say(part: str) -> None:
+        text.append(part)
+        if not quiet:
+            print(part, flush=True)
+
+    return say
+
+
+def _seed(text: str) -> int:
+    seed = int(text) if text.isdecimal() else -1
+    if not 0 <= seed <= MAX_SEED:
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 to {MAX_SEED}, got {text!r}")
+    return seed

@@ -1,0 +1,87 @@
+"""One number per row to look at: a target, or the probability of a class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a fitted model says of rows, and what was observed.
+
+    Attributes
+    ----------
+    predict : callable
+        Takes an array (n, n_features), returns (n,).
+    observed : ndarray of shape (n_samples,)
+        The target; for a class 1 where the row has it and 0 elsewhere.
+    name : str
+        What the numbers are.
+    """
+
+    predict: Callable[[FloatArray], FloatArray]
+    observed: FloatArray
+    name: str
+
+
+def make_response(model: Any, y: ArrayLike, target: Any = None) -> Response:
+    """Choose the number that is looked at.
+
+    Parameters
+    ----------
+    model : fitted regressor or classifier
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    target : object or None
+        Classifier: a class, the last by default. Regressor with several targets: a column of y,
+        the first by default.
+    """
+    if is_classifier(model):
+        return _class_response(model, np.asarray(y), target)
+    observed = np.asarray(y, dtype=np.float64)
+    if observed.ndim == 1:
+        if target is not None:
+            raise ValueError("target chooses among several targets, but y has one: leave it out.")
+        return Response(_unnamed(model.predict), observed, "y")
+    column = 0 if target is None else target
+    if column not in range(observed.shape[1]):
+        raise ValueError(
+            f"target must be a column of y, 0 to {observed.shape[1] - 1}, got {target!r}."
+        )
+    return Response(
+        lambda X: _unnamed(model.predict)(X)[:, column], observed[:, column], f"y[{column}]"
+    )
+
+
+def _class_response(model: Any, y: NDArray[Any], target: Any) -> Response:
+    classes = list(model.classes_)
+    label = classes[-1] if target is None else target
+    if label not in classes:
+        raise ValueError(f"target must be one of the classes {classes}, got {target!r}.")
+    position = classes.index(label)
+    return Response(
+        lambda X: _unnamed(model.predict_proba)(X)[:, position],
+        (y == label).astype(np.float64),
+        f"P(y = {label})",
+    )
+
+
+def _unnamed(method: Callable[[FloatArray], Any]) -> Callable[[FloatArray], FloatArray]:
+    """Call with an array a model that may have been fitted on a data frame."""
+
+    def call(X: FloatArray) -> FloatArray:
+        with warnings.catch_warnings():
+            # The moved points are arrays made here, in the order of the fitted columns; names and
+            # order of the user's X were checked by `transform` before.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return np.asarray(method(X), dtype=np.float64)
+
+    return call

@@ -1,0 +1,52 @@
+"""What an automatic choice of alpha saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AlphaSearch:
+    """Held-out loss of every alpha that was tried.
+
+    Attributes
+    ----------
+    alphas, losses : ndarray of shape (n_tried,)
+        In increasing order of alpha.
+    chosen : float
+        The alpha of the fit.
+    """
+
+    alphas: FloatArray
+    losses: FloatArray
+    chosen: float
+
+
+def alpha_search(model: Any) -> AlphaSearch | None:
+    """Return the curve of ``alpha="auto"``, or None if alpha was given.
+
+    Parameters
+    ----------
+    model : fitted feature learner
+        With `alpha_`, and with `alpha_search_` if alpha was chosen automatically.
+
+    Returns
+    -------
+    AlphaSearch or None
+    """
+    tried = getattr(model, "alpha_search_", None)
+    # alpha_search_ of an earlier fit stays on a model that is fitted again with a given alpha.
+    if tried is None or model.alpha != "auto" or len(tried["alpha"]) == 0:
+        return None
+    order = np.argsort(tried["alpha"])
+    return AlphaSearch(
+        alphas=np.asarray(tried["alpha"])[order],
+        losses=np.asarray(tried["loss"])[order],
+        chosen=float(model.alpha_),
+    )

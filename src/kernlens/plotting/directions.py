@@ -1,0 +1,198 @@
+"""One figure for a fitted feature learner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from kernlens.inspection import (
+    AlphaSearch,
+    ColumnProfile,
+    DirectionProfile,
+    DirectionSummary,
+    alpha_search,
+    column_profile,
+    direction_profile,
+    summarize_directions,
+)
+from kernlens.plotting.panels import (
+    draw_alpha_search,
+    draw_column_profile,
+    draw_direction_profile,
+    draw_shares,
+)
+
+#: Size in inches of a figure made here.
+FIGURE_SIZE = (10.0, 6.2)
+
+
+class DirectionsDisplay:
+    """What a fitted model learned, in one figure.
+
+    Above: the target against the most important single column, then against the first learned
+    directions, with the fitted function (mean and 10 % to 90 % of the rows, the other learned
+    coordinates as they are). Below: importances of directions and columns, and the curve that alpha
+    was chosen from, if it was chosen automatically.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    summary : DirectionSummary
+    column : ColumnProfile
+    profiles : sequence of DirectionProfile
+        One panel each.
+    search : AlphaSearch or None
+
+    Attributes
+    ----------
+    figure_ : matplotlib.figure.Figure
+    axes_ : dict of str to matplotlib.axes.Axes
+        ``"column"``, ``"direction_0"``, ..., ``"component_importances"``,
+        ``"feature_importances"`` and, if there was a search, ``"alpha_search"``.
+    """
+
+    def __init__(
+        self,
+        summary: DirectionSummary,
+        column: ColumnProfile,
+        profiles: Sequence[DirectionProfile],
+        search: AlphaSearch | None = None,
+    ) -> None:
+        self.summary = summary
+        self.column = column
+        self.profiles = profiles
+        self.search = search
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_profiles: int = 2,
+        target: Any = None,
+        feature_names: Sequence[str] | None = None,
+        title: str | None = None,
+        figure: Figure | None = None,
+    ) -> DirectionsDisplay:
+        """Compute the numbers of a fitted model and draw them.
+
+        Parameters
+        ----------
+        model : fitted feature learner
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        n_profiles : int, default=2
+            At most this many directions get a panel.
+        target : object or None
+            Class (the last by default) or column of y (the first) to look at.
+        feature_names : sequence of str or None
+            Names of the columns; by default those seen in `fit`, or x0, x1, ...
+        title : str or None
+            Above the figure.
+        figure : matplotlib.figure.Figure or None
+            Where to draw; by default a new figure of pyplot.
+
+        Returns
+        -------
+        DirectionsDisplay
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from kernlens import BKerNNRegressor
+        >>> from kernlens.datasets import make_absolute_sum_of_sines
+        >>> from kernlens.plotting import DirectionsDisplay
+        >>> data = make_absolute_sum_of_sines(100, 4, n_relevant=1, random_state=0)
+        >>> model = BKerNNRegressor(alpha=0.01, n_particles=10, random_state=0)
+        >>> model = model.fit(data.X, data.y)
+        >>> display = DirectionsDisplay.from_estimator(model, data.X, data.y, figure=Figure())
+        >>> sorted(display.axes_)
+        ['column', 'component_importances', 'direction_0', 'feature_importances']
+        """
+        profiles = [
+            direction_profile(model, X, y, direction=direction, target=target)
+            for direction in range(min(n_profiles, model.n_directions_))
+        ]
+        display = cls(
+            summarize_directions(model, X, feature_names=feature_names),
+            column_profile(model, X, y, target=target, feature_names=feature_names),
+            profiles,
+            alpha_search(model),
+        )
+        return display.plot(title=title, figure=figure)
+
+    def plot(self, *, title: str | None = None, figure: Figure | None = None) -> DirectionsDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        title : str or None
+            Above the figure.
+        figure : matplotlib.figure.Figure or None
+            Where to draw; by default a new figure of pyplot.
+
+        Returns
+        -------
+        self
+        """
+        self.figure_ = _new_figure() if figure is None else figure
+        self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
+        if title is not None:
+            self.figure_.suptitle(title, x=0.01, ha="left", fontsize=12)
+        above = ["column", *(f"direction_{profile.direction}" for profile in self.profiles)]
+        below = ["component_importances", "feature_importances"]
+        if self.search is not None:
+            below.append("alpha_search")
+        self.axes_ = _two_rows(self.figure_, above, below)
+        self._draw_profiles()
+        self._draw_importances()
+        if self.search is not None:
+            draw_alpha_search(self.axes_["alpha_search"], self.search)
+        return self
+
+    def _draw_profiles(self) -> None:
+        draw_column_profile(self.axes_["column"], self.column)
+        for profile in self.profiles:
+            ax = self.axes_[f"direction_{profile.direction}"]
+            importance = self.summary.component_importances[profile.direction]
+            draw_direction_profile(ax, profile, float(importance))
+            ax.sharey(self.axes_["column"])
+
+    def _draw_importances(self) -> None:
+        shares = self.summary.component_importances
+        numbers = [str(number) for number in range(1, len(shares) + 1)]
+        draw_shares(
+            self.axes_["component_importances"], numbers, shares, "Importance of directions"
+        )
+        shares = self.summary.feature_importances
+        order = np.argsort(-shares, kind="stable")
+        names = [self.summary.feature_names[column] for column in order]
+        draw_shares(
+            self.axes_["feature_importances"], names, shares[order], "Importance of columns"
+        )
+
+
+def _new_figure() -> Figure:
+    # pyplot opens windows and keeps figures: only for those who did not bring their own.
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=FIGURE_SIZE)
+
+
+def _two_rows(figure: Figure, above: Sequence[str], below: Sequence[str]) -> dict[str, Axes]:
+    width = len(above) * len(below)
+    grid = figure.add_gridspec(2, width, height_ratios=[1.15, 1.0])
+    axes = {}
+    for row, names in enumerate((above, below)):
+        span = width // len(names)
+        for place, name in enumerate(names):
+            axes[name] = figure.add_subplot(grid[row, place * span : (place + 1) * span])
+    return axes
