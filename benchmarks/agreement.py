@@ -11,7 +11,7 @@ from benchmarks.tables import print_row
 from kernlens import BKerNNRegressor
 from kernlens.datasets import make_absolute_sum_of_sines
 from kernlens.kernels.one_dimensional import KERNELS
-from kernlens.penalties import PENALTIES
+from kernlens.penalties import PENALTIES, make_penalty
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference import bkernn
@@ -38,7 +38,7 @@ def _differences(kernel, penalty, weighted):
     model = BKerNNRegressor(
         alpha=0.01,
         n_particles=20,
-        penalty=penalty,
+        penalty=make_penalty(penalty),
         kernel=kernel,
         standardize=False,
         max_iter=30,

@@ -77,21 +77,18 @@ def test_alpha_of_an_interrupted_search_is_a_value_of_its_grid(estimator, interr
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("optimizer", ["plain", "auto"])
-def test_nothing_learned_in_the_last_stage_is_lost(estimator, optimizer, interrupt_after):
+def test_a_late_interruption_costs_little(estimator, optimizer, interrupt_after):
     X, y = sample(estimator)
     options = {**FAST, "alpha": 0.02, "optimizer": optimizer, "tol": 0.0}
     evaluations = interrupt_after(10**9)
     whole = estimator(**options).fit(X, y)
-    stop = int(0.9 * len(evaluations))
-    interrupt_after(stop)
+    interrupt_after(int(0.9 * len(evaluations)))
     model = estimator(**options)
     with pytest.warns(UserWarning, match="interrupted"):
         model.fit(X, y)
-    # The first particles are known to the learner from the start; progress must be, too.
-    progress = whole.objective_history_[0] - whole.objective_
-    if optimizer == "plain":
-        assert model.objective_ - whole.objective_ < 0.2 * progress
-    assert model.objective_ <= whole.objective_history_[0] * (1 + 1e-7)
+    first = estimator(**{**options, "optimizer": "plain", "max_iter": 1}).fit(X, y)
+    progress = first.objective_history_[0] - whole.objective_
+    assert model.objective_ - whole.objective_ < 0.1 * progress
 
 
 def test_interrupted_algorithm_1_keeps_its_best_particles(interrupt_after):
@@ -102,10 +99,8 @@ def test_interrupted_algorithm_1_keeps_its_best_particles(interrupt_after):
     model = BKerNNRegressor(**options)
     with pytest.warns(UserWarning, match="interrupted"):
         model.fit(X, y)
-    # Algorithm 1 goes through the same points, so the kept one is on the path of the whole run.
-    distance = np.abs(whole.objective_history_ / model.objective_ - 1)
-    assert distance.min() < 1e-6
-    assert np.argmin(distance) > 5
+    # An iteration costs two evaluations, seldom more.
+    assert model.objective_ <= whole.objective_history_[6]
 
 
 @pytest.mark.parametrize("k", [3, 120])

@@ -35,19 +35,20 @@ class ParticleProblem:
         smooth = ReducedObjective(rows.X, self.kernel, fitter, self.n_jobs)
         return CompositeObjective(smooth, self.penalty, tol)
 
-    def target_scale(self, rows: CanonicalRows) -> float:
-        """Root mean square of the loss's gradient at the best constant; 1 if that is zero.
-
-        The standard deviation of y for the squared loss. Particles and alpha are measured in it,
-        so that a fit of ``10 y`` is ten times the fit of y.
-        """
-        constant = self.loss.best_constant(rows.y, rows.weights)
-        slopes = self.loss.gradient(rows.y, np.broadcast_to(constant[:, None], rows.y.shape))
-        square = np.average(np.sum(slopes**2, axis=0), weights=rows.weights)
-        return float(np.sqrt(square)) or 1.0
-
     def reference_alpha(self, rows: CanonicalRows) -> float:
         """Scale of alpha: target scale times the root mean square norm of a row, over n."""
         square_norm = np.average(np.sum(rows.X**2, axis=1), weights=rows.weights)
         norm = float(np.sqrt(square_norm)) or 1.0
-        return self.target_scale(rows) * norm / float(rows.weights.sum())
+        return target_scale(self.loss, rows) * norm / float(rows.weights.sum())
+
+
+def target_scale(loss: Loss, rows: CanonicalRows) -> float:
+    """Root mean square of the loss's gradient at the best constant; 1 if that is zero.
+
+    The standard deviation of y for the squared loss. Particles, alpha and the concavity of a
+    penalty are measured in it, so that a fit of ``10 y`` is ten times the fit of y.
+    """
+    constant = loss.best_constant(rows.y, rows.weights)
+    slopes = loss.gradient(rows.y, np.broadcast_to(constant[:, None], rows.y.shape))
+    square = np.average(np.sum(slopes**2, axis=0), weights=rows.weights)
+    return float(np.sqrt(square)) or 1.0

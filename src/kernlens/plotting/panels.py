@@ -49,7 +49,7 @@ def draw_shares(
         title = f"{title} ({max_bars} of {len(names)})"
     places = np.arange(len(labels))
     ax.barh(places, values, height=0.72, color=BAR)
-    for place, value in zip(places, values, strict=True):
+    for place, value in enumerate(values):
         ax.text(value, place, f" {value:.0%}", va="center", fontsize=8, color=TEXT)
     # At least five places, so that one or two bars do not become slabs.
     ax.set_ylim(max(len(labels), 5) - 0.5, -0.5)

@@ -1,4 +1,4 @@
-"""``kernlens demo``: two small data sets, from scores to directions, a picture and a saved model."""
+"""``kernlens demo``: two small data sets; scores, directions, pictures and saved models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernlens.cli._output import prepare_folder, writing_to
 from kernlens.cli.demo.problems import make_problems
-from kernlens.cli.demo.study import save, study
+from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
 
 MAX_SEED = 2**32 - 1  # of numpy's legacy generator, which scikit-learn takes seeds for
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     say(opening_text(folder))
     for number, problem in enumerate(make_problems(arguments.seed), start=1):
         say(f"\n{number}. {problem.title}\n{problem.description}\n")
-        done = study(problem, arguments.seed, show_progress=not arguments.quiet)
+        done = study_problem(problem, arguments.seed, show_progress=not arguments.quiet)
         with writing_to(folder):
             untrusted = save(done, folder)
         say(study_text(done))

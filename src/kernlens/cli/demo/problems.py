@@ -48,8 +48,8 @@ def _sines(seed: int) -> DemoProblem:
     return DemoProblem(
         name="sines",
         title="Three hidden directions (synthetic)",
-        description="300 rows, 10 columns, y = |sin a + sin b + sin c|, where a, b and c are three\n"
-        "orthogonal mixtures of all the columns. No column says much on its own.",
+        description="300 rows, 10 columns, y = |sin a + sin b + sin c|, where a, b and c are\n"
+        "three orthogonal mixtures of all the columns. No column says much on its own.",
         X=data.X,
         y=data.y,
         feature_names=tuple(f"x{column}" for column in range(data.X.shape[1])),
@@ -62,8 +62,8 @@ def _diabetes() -> DemoProblem:
     return DemoProblem(
         name="diabetes",
         title="Diabetes (measured data, part of scikit-learn)",
-        description="442 patients, 10 columns (age, sex, body mass index, blood pressure, six blood\n"
-        "serum values s1 to s6); y is the progression of the disease one year later.",
+        description="442 patients, 10 columns (age, sex, body mass index, blood pressure, six\n"
+        "blood serum values s1 to s6); y is the progression of the disease one year later.",
         X=data.data,
         y=data.target,
         feature_names=tuple(data.feature_names),

@@ -50,7 +50,7 @@ class DemoStudy:
     recovery: float | None
 
 
-def study(problem: DemoProblem, seed: int, *, show_progress: bool) -> DemoStudy:
+def study_problem(problem: DemoProblem, seed: int, *, show_progress: bool) -> DemoStudy:
     """Compare, fit on all rows, and describe what was learned."""
     contenders = make_contenders(seed)
     with tqdm(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from kernlens.cli.demo.models import OURS
-from kernlens.cli.demo.study import N_FOLDS, DemoStudy
+from kernlens.cli.demo.study import DemoStudy
 from kernlens.inspection import DirectionSummary, ScoreComparison
 
 #: Columns named per direction.
@@ -35,8 +35,8 @@ def study_text(done: DemoStudy) -> str:
     ]
     if done.recovery is not None:
         parts.append(
-            f"Feature learning score: {done.recovery:.3f} (1: exactly the true directions, "
-            "0: orthogonal to them)."
+            f"Feature learning score: {done.recovery:.3f} (1: the true directions, 0: orthogonal "
+            "to them)"
         )
     parts += ["", f"Wrote {name}.png and {name}.skops."]
     return "\n".join(parts)
@@ -56,23 +56,25 @@ knows or is told to trust; here that is kernlens' own):
 
 Next, with your own X and y:
 
-    from kernlens import BKerNNRegressor      # or BKerNNClassifier
+    from kernlens import BKerNNRegressor    # or BKerNNClassifier
     from kernlens.plotting import DirectionsDisplay
     model = BKerNNRegressor(verbose=True).fit(X, y)
-    DirectionsDisplay.from_estimator(model, X, y).figure_.savefig("directions.png")
-    model.transform(X)                        # the learned features, for any other model
+    display = DirectionsDisplay.from_estimator(model, X, y)
+    display.figure_.savefig("directions.png")
+    model.transform(X)    # the learned features, for any other model
 
 If few columns matter rather than few mixtures of them, try penalty="variable"."""
 
 
 def _scores(done: DemoStudy) -> str:
-    width = max(len(name) for name in done.contenders)
-    lines = [f"{f'R2, the same {N_FOLDS} folds for all':<{width + 2}}     mean    std   tuned inside each fold"]
+    n_folds = len(done.comparison.scores[OURS])
+    title = f"R2, the same {n_folds} folds for all"
+    width = max(len(title), *(len(name) + 2 for name in done.contenders))
+    lines = [f"{title:<{width}}    mean    std   tuned on the training rows"]
     for name, contender in done.contenders.items():
         scores = done.comparison.scores[name]
-        lines.append(
-            f"  {name:<{width}}  {scores.mean():7.3f}  {scores.std(ddof=1):5.3f}   {contender.tuning}"
-        )
+        numbers = f"{scores.mean():7.3f}  {scores.std(ddof=1):5.3f}"
+        lines.append(f"{f'  {name}':<{width}} {numbers}   {contender.tuning}")
     return "\n".join(lines)
 
 
@@ -84,11 +86,10 @@ def _verdict(comparison: ScoreComparison) -> str:
     if gain > 2 * error:
         return f"{versus}\n{OURS} predicts better here."
     if gain < -2 * error:
-        return f"{versus}\n{OURS} predicts worse here; use {rival}."
-    return (
-        f"{versus}\n{OURS} predicts no better than {rival} here: the folds differ by more.\n"
-        "What it adds is the description below."
-    )
+        judgement = f"{OURS} predicts worse here: for prediction alone, prefer the other."
+    else:
+        judgement = f"{OURS} predicts no better here: the difference is within the noise."
+    return f"{versus}\n{judgement}\nWhat it adds is the description below."
 
 
 def _directions(summary: DirectionSummary, n_features: int) -> str:

@@ -33,7 +33,7 @@ from kernlens.estimators.bkernn.partial_functions import PartialFunctions, tabul
 from kernlens.kernels.one_dimensional import KERNELS, make_kernel
 from kernlens.losses import Loss
 from kernlens.optim.particle_learning import ParticleLearner
-from kernlens.optim.particle_problem import ParticleProblem
+from kernlens.optim.particle_problem import ParticleProblem, target_scale
 from kernlens.optim.reduced_objective import ReducedPoint
 from kernlens.optim.ridge_functions import RidgeFunctions
 from kernlens.penalties import PENALTIES, Penalty, make_penalty
@@ -85,28 +85,27 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         y: FloatArray,
         weights: FloatArray,
         loss: Loss,
-        strata: NDArray[np.integer] | None = None,
+        *,
+        stratify: bool = False,
     ) -> None:
-        """Fit on checked arrays; `y` is (n_targets, n_samples)."""
-        units = _Standardisation.of(X, weights, self.standardize)
+        """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot if `stratify`."""
+        check_enough_rows(int(np.count_nonzero(weights)), _name(self))
         self._check_memory(len(X), len(y))
-        targets = y if strata is None else np.vstack([y, strata[None]])
-        rows = canonical_rows(units.apply(X), targets, weights)
-        if strata is not None:
-            strata = rows.y[-1].astype(np.intp)
-            rows = CanonicalRows(rows.X, rows.y[:-1], rows.weights, rows.group)
-        check_enough_rows(len(rows.X) if len(rows.X) > 1 else int(np.sum(weights > 0)), _name(self))
-        penalty = self.penalty if isinstance(self.penalty, Penalty) else make_penalty(self.penalty)
-        problem = ParticleProblem(make_kernel(self.kernel), loss, penalty, self.n_jobs)
+        units = _Standardisation.of(X, weights, self.standardize)
+        rows = canonical_rows(units.apply(X), y, weights)
+        scale = target_scale(loss, rows)
+        problem = ParticleProblem(
+            make_kernel(self.kernel), loss, self._make_penalty(scale), self.n_jobs
+        )
         bars = StageBars(_name(self)) if self.verbose else nullcontext()
         with bars as progress, single_threaded_blas():
             learner = ParticleLearner(
                 problem,
                 rows,
-                self._fresh_particles(problem, rows),
+                self._fresh_particles(rows, scale),
                 self.max_iter,
                 self.tol,
-                strata,
+                _classes(rows.y) if stratify else None,
                 progress,
             )
             alpha, result = self._learn(learner, units)
@@ -148,17 +147,23 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
             return alpha
         return float(self.alpha)
 
-    def _fresh_particles(self, problem: ParticleProblem, rows: CanonicalRows) -> FloatArray:
+    def _make_penalty(self, scale: float) -> Penalty:
+        """The named penalty, its concavity for targets of unit scale; or the one given."""
+        if isinstance(self.penalty, Penalty):
+            return self.penalty
+        return make_penalty(self.penalty, s=1.0 / scale)
+
+    def _fresh_particles(self, rows: CanonicalRows, scale: float) -> FloatArray:
         n_features = rows.X.shape[1]
         if isinstance(self.init, str):
             check_choice("init", self.init, ("random",))
             random = check_random_state(self.random_state)
             W = random.normal(size=(self.n_particles, n_features)) / np.sqrt(n_features)
-            W *= problem.target_scale(rows)
+            W *= scale
         else:
             W = check_particles(self.init, self.n_particles, n_features)
         # A constant column cannot matter: no particle looks at it.
-        return np.where(np.any(rows.X != 0.0, axis=0), W, 0.0)
+        return np.where(np.ptp(rows.X, axis=0) > 0.0, W, 0.0)
 
     def _previous_particles(self, units: _Standardisation) -> FloatArray:
         W = np.zeros((self.n_particles, self.n_features_in_))
@@ -247,6 +252,11 @@ def check_fit_arrays(
     )
     check_magnitude(checked_X, "X")
     return checked_X, checked_y, check_weights(sample_weight, checked_X)
+
+
+def _classes(y: FloatArray) -> NDArray[np.integer]:
+    """Class numbers (n_samples,) of one-hot targets, of which two classes have one row only."""
+    return np.vstack([np.full(y.shape[1], 0.5), y]).argmax(axis=0)
 
 
 def _name(estimator: BaseEstimator) -> str:

@@ -37,8 +37,9 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
     penalty : str or Penalty, default="feature"
         ``"feature"`` (few directions), ``"variable"`` (few columns), their less biased
         ``"concave_feature"`` and ``"concave_variable"``, ``"basic"`` and ``"basic_l1"`` (few
-        particles). Pass ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the
-        like to set the concavity s or a strength in front of Omega.
+        particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
+        ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
+        concavity s, in the units of y, or a strength in front of Omega.
     kernel : {"brownian", "exponential", "gaussian"}, default="brownian"
         One-dimensional kernel on the projections. The first two cost O(n) per particle and
         product, the Gaussian one O(n^2).
@@ -179,7 +180,7 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
         binary = len(self.classes_) == 2
         one_hot = np.eye(len(self.classes_))[:, codes]
         loss: Loss = LogisticLoss() if binary else MultinomialLoss()
-        self._fit_encoded(X, one_hot[1:] if binary else one_hot, weights, loss, codes)
+        self._fit_encoded(X, one_hot[1:] if binary else one_hot, weights, loss, stratify=True)
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

@@ -1,0 +1,123 @@
+"""The public names, their signatures and their documentation."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+import kernlens
+from kernlens import BKerNNClassifier, BKerNNRegressor
+
+ESTIMATORS = [
+    public
+    for public in (getattr(kernlens, name) for name in kernlens.__all__)
+    if isinstance(public, type) and issubclass(public, BaseEstimator)
+]
+every = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def documented(text, section):
+    """Names of the entries of a numpydoc section."""
+    body = re.search(rf"^ *{section}\n *-+\n(.*?)(?=^ *\w+\n *-+$|\Z)", text, re.M | re.S)
+    assert body, f"no section {section}"
+    indent = len(body.group(1)) - len(body.group(1).lstrip(" "))
+    lines = [line for line in body.group(1).splitlines() if line.strip()]
+    heads = [line for line in lines if len(line) - len(line.lstrip()) == indent]
+    return [name.strip() for head in heads for name in head.split(" : ")[0].split(",")]
+
+
+def fitted(estimator, **options):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3))
+    y = np.abs(X[:, 0]) > 0.7 if is_classifier(estimator()) else np.abs(X[:, 0])
+    return estimator(n_particles=4, max_iter=2, random_state=0, n_jobs=1, **options).fit(X, y)
+
+
+def test_names_are_there_and_sorted_by_ruff():
+    assert {BKerNNRegressor, BKerNNClassifier} <= set(ESTIMATORS)
+    assert len(set(kernlens.__all__)) == len(kernlens.__all__)
+    for name in kernlens.__all__:
+        assert hasattr(kernlens, name)
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.?\w+)?", kernlens.__version__)
+
+
+@every
+def test_every_parameter_is_by_name_and_documented_in_order(estimator):
+    parameters = inspect.signature(estimator).parameters.values()
+    assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters)
+    assert all(p.default is not inspect.Parameter.empty for p in parameters)
+    assert documented(estimator.__doc__, "Parameters") == [p.name for p in parameters]
+
+
+@every
+def test_documented_defaults_are_the_defaults(estimator):
+    for name, parameter in inspect.signature(estimator).parameters.items():
+        head = re.search(rf"^ +{name} : .*default=(.*)$", estimator.__doc__, re.M)
+        assert head, f"{name} has no documented default"
+        assert ast.literal_eval(head.group(1)) == parameter.default
+
+
+@every
+@pytest.mark.parametrize("alpha", ["auto", 0.02])
+def test_fitted_attributes_are_the_documented_ones(estimator, alpha):
+    model = fitted(estimator, alpha=alpha)
+    public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    promised = set(documented(estimator.__doc__, "Attributes"))
+    assert public <= promised
+    # Some are only there when asked for.
+    assert promised - public <= {"feature_names_in_", "alpha_search_"}
+    assert ("alpha_search_" in public) == (alpha == "auto")
+
+
+@every
+def test_documentation_of_the_contract(estimator):
+    promised = set(documented(estimator.__doc__, "Attributes"))
+    assert {
+        "components_",
+        "component_importances_",
+        "feature_importances_",
+        "n_directions_",
+        "objective_history_",
+        "n_iter_",
+        "status_",
+    } <= promised
+    for section in ("Notes", "References", "Examples"):
+        assert documented(estimator.__doc__, section)
+    for method in ("fit", "predict", "transform", "partial_functions"):
+        assert getattr(estimator, method).__doc__
+
+
+@every
+def test_the_kind_of_every_estimator_is_in_its_name(estimator):
+    assert is_regressor(estimator()) == estimator.__name__.endswith("Regressor")
+    assert is_classifier(estimator()) == estimator.__name__.endswith("Classifier")
+
+
+@every
+def test_fitted_numbers_are_python_numbers(estimator):
+    model = fitted(estimator)
+    assert type(model.n_iter_) is int
+    assert type(model.n_directions_) is int
+    assert type(model.alpha_) is float
+    assert type(model.objective_) is float
+    assert type(model.status_) is str
+    assert model.objective_history_.ndim == 1
+
+
+def test_classifier_and_regressor_share_their_parameters():
+    regressor = inspect.signature(BKerNNRegressor).parameters
+    classifier = inspect.signature(BKerNNClassifier).parameters
+    assert [name for name in regressor if name != "loss"] == list(classifier)
+    for name, parameter in classifier.items():
+        assert parameter.default == regressor[name].default
+
+
+def test_importing_writes_nothing_and_touches_no_global_random_state():
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    fitted(BKerNNRegressor)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002

@@ -1,0 +1,74 @@
+"""The path in alpha for users: order, scores, independence of the fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from kernlens import BKerNNClassifier, BKerNNRegressor, regularization_path
+from kernlens.datasets import make_absolute_sum
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_absolute_sum(120, 4, n_relevant=2, noise=0.1, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def path(data):
+    model = BKerNNRegressor(n_particles=10, max_iter=30, random_state=0)
+    return regularization_path(model, data.X, data.y, alphas=[1e-3, 1.0, 1e-2], cv=KFold(3))
+
+
+def test_alphas_decrease_and_every_fit_has_its_own(path):
+    np.testing.assert_array_equal(path.alphas, [1.0, 1e-2, 1e-3])
+    assert [fitted.alpha_ for fitted in path.estimators] == [1.0, 1e-2, 1e-3]
+    assert [fitted.alpha for fitted in path.estimators] == [1.0, 1e-2, 1e-3]
+    assert not any(fitted.warm_start for fitted in path.estimators)
+
+
+def test_scores_are_those_of_the_held_out_parts(path, data):
+    assert path.scores.shape == (3, 3)
+    train, test = next(KFold(3).split(data.X))
+    model = BKerNNRegressor(n_particles=10, max_iter=30, random_state=0, alpha=1.0)
+    expected = model.fit(data.X[train], data.y[train]).score(data.X[test], data.y[test])
+    # The first value of the path is a fit from scratch.
+    assert path.scores[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_best_is_the_largest_mean(path, data):
+    assert path.best_index == int(np.argmax(path.scores.mean(axis=1)))
+    assert path.best_alpha == path.alphas[path.best_index]
+    assert path.best_estimator.score(data.X, data.y) > 0.9
+    assert path.n_directions.tolist() == [fitted.n_directions_ for fitted in path.estimators]
+
+
+def test_fits_are_independent_of_each_other(path, data):
+    predictions = [fitted.predict(data.X) for fitted in path.estimators]
+    path.estimators[0].fit(data.X[:50], data.y[:50])
+    for fitted, before in zip(path.estimators[1:], predictions[1:], strict=True):
+        np.testing.assert_array_equal(fitted.predict(data.X), before)
+
+
+def test_number_of_alphas_is_placed_around_the_automatic_one(data):
+    model = BKerNNRegressor(n_particles=10, max_iter=5, random_state=0)
+    path = regularization_path(model, data.X, data.y, alphas=3, cv=2)
+    centre = model.fit(data.X, data.y).alpha_
+    expected = centre * 10.0 ** np.array([0.5, 0.0, -0.5])
+    np.testing.assert_allclose(path.alphas, expected, rtol=1e-12)
+
+
+def test_classifier_and_scoring(data):
+    labels = np.where(data.y > np.median(data.y), "high", "low")
+    model = BKerNNClassifier(n_particles=10, max_iter=20, random_state=0)
+    path = regularization_path(
+        model, data.X, labels, alphas=[0.1, 0.01], cv=2, scoring="neg_log_loss"
+    )
+    assert np.all(path.scores < 0) and path.scores.shape == (2, 2)
+
+
+@pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [np.nan], [-1.0]])
+def test_bad_alphas_are_named(data, alphas):
+    with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
+        regularization_path(BKerNNRegressor(), data.X, data.y, alphas=alphas)
