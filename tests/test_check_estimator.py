@@ -21,16 +21,16 @@ ESTIMATORS = [
 ]
 #: Skips itself unless SciPy was imported with SCIPY_ARRAY_API=1, as the subprocess below does.
 ARRAY_API = "check_array_api_input"
-LIGHT = {"alpha": 0.03, "n_particles": 6, "max_iter": 5, "n_jobs": 1}
+LIGHT = {"alpha": 0.03, "n_particles": 5, "max_iter": 5, "n_jobs": 1}
 VARIANTS = [
-    {"penalty": "concave_variable"},
-    {"kernel": "exponential", "optimizer": "plain"},
-    {"penalty": ConcaveFeaturePenalty(s=2.0), "standardize": False},
+    {"penalty": "concave_variable", "kernel": "exponential"},
+    {"penalty": ConcaveFeaturePenalty(s=2.0), "optimizer": "plain", "standardize": False},
 ]
 
 
 def cases(estimators):
     """One case per estimator and check."""
+    found = []
     for estimator in estimators:
         settings = ",".join(
             f"{name}={value}"
@@ -43,7 +43,8 @@ def cases(estimators):
             seen[name] = seen.get(name, 0) + 1
             if name != ARRAY_API:
                 label = f"{type(estimator).__name__}({settings})-{name}-{seen[name]}"
-                yield pytest.param(copy, check, id=label)
+                found.append(pytest.param(copy, check, id=label))
+    return found
 
 
 def light_variants():

@@ -70,6 +70,16 @@ def test_no_panel_covers_another_or_leaves_the_figure(display: DirectionsDisplay
         assert not any(box.overlaps(other) for other in boxes[place + 1 :])
 
 
+def test_the_legend_names_the_band_only_where_there_is_one(display: DirectionsDisplay) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    single = BKerNNRegressor(alpha=0.1, n_particles=3, random_state=0).fit(X, X[:, 0])
+    other = DirectionsDisplay.from_estimator(single, X, X[:, 0], figure=Figure())
+    for shown, n_entries in ((display, 2), (other, 1)):
+        legend = shown.axes_["direction_0"].get_legend()
+        assert legend is not None
+        assert len(legend.get_texts()) == n_entries
+
+
 def test_a_display_is_drawn_again_from_its_numbers(display: DirectionsDisplay) -> None:
     again = DirectionsDisplay(display.summary, display.column, display.profiles[:1])
     again.plot(figure=Figure())

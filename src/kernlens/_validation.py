@@ -86,6 +86,18 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Refuse a value that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Refuse a number of threads that is neither None nor an integer other than 0."""
+    if n_jobs is not None and (not _is_number(n_jobs, Integral) or int(n_jobs) == 0):
+        raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}.")
+
+
 def check_non_negative(name: str, value: Any) -> None:
     """Refuse a value that is not a finite number of at least 0."""
     if not _is_number(value, Real) or not 0 <= float(value) < np.inf:

@@ -63,9 +63,13 @@ def brownian_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def exponential_product(points, order, v, out):  # type: ignore[no-untyped-def]
-    """Add ``sum_j sum_i' exp(-|p_i - p_i'| / 2) v_i'`` to `out` (n_targets, n)."""
-    n_particles, n = points.shape
+def exponential_product(decays, order, v, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j sum_i' exp(-|p_i - p_i'| / 2) v_i'`` to `out` (n_targets, n).
+
+    `decays` (b, n) has ``exp((p_k - p_{k+1}) / 2)``: the exponentials are most of the cost of a
+    product, and a solve takes many products on the same points.
+    """
+    n_particles, n = decays.shape
     for t in range(v.shape[0]):
         vt = v[t]
         for j in range(n_particles):
@@ -73,13 +77,12 @@ def exponential_product(points, order, v, out):  # type: ignore[no-untyped-def]
             for k in range(n):
                 i = order[j, k]
                 if k > 0:
-                    left *= np.exp(0.5 * (points[j, k - 1] - points[j, k]))
+                    left *= decays[j, k - 1]
                 left += vt[i]
                 out[t, i] += left
             right = 0.0
             for k in range(n - 2, -1, -1):
-                decay = np.exp(0.5 * (points[j, k] - points[j, k + 1]))
-                right = decay * (vt[order[j, k + 1]] + right)
+                right = decays[j, k] * (vt[order[j, k + 1]] + right)
                 out[t, order[j, k]] += right
 
 

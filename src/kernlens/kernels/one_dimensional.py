@@ -8,7 +8,7 @@ sums never form a matrix when the kernel allows it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,13 @@ class SortedProjections:
         Projections in increasing order.
     order : ndarray of shape (n_particles, n_samples)
         Row that each sorted point comes from.
+    decays : ndarray of shape (n_particles, n_samples) or None
+        What the exponential kernel loses from each point to the next.
     """
 
     points: FloatArray
     order: NDArray[np.integer]
+    decays: FloatArray | None = None
 
     @classmethod
     def of(cls, projections: FloatArray) -> SortedProjections:
@@ -53,7 +56,10 @@ class SortedProjections:
 
     def select(self, kept: NDArray[np.bool_]) -> SortedProjections:
         """Return the particles marked in `kept`."""
-        return self if kept.all() else SortedProjections(self.points[kept], self.order[kept])
+        if kept.all():
+            return self
+        decays = None if self.decays is None else self.decays[kept]
+        return SortedProjections(self.points[kept], self.order[kept], decays)
 
 
 class OneDimensionalKernel(ABC):
@@ -73,6 +79,10 @@ class OneDimensionalKernel(ABC):
     name: str
     needs_centred_weights: bool = False
     linear_cost: bool = True
+
+    def prepare(self, projections: FloatArray) -> SortedProjections:
+        """Sort projections (n_particles, n_samples) and add what products need."""
+        return SortedProjections.of(projections)
 
     @abstractmethod
     def profile(self, difference: FloatArray) -> FloatArray:
@@ -152,8 +162,14 @@ class ExponentialKernel(OneDimensionalKernel):
     def profile(self, difference: FloatArray) -> FloatArray:
         return np.exp(-0.5 * np.abs(difference))
 
+    def prepare(self, projections: FloatArray) -> SortedProjections:
+        block = SortedProjections.of(projections)
+        decays = np.ones_like(block.points)
+        np.exp(-0.5 * np.diff(block.points, axis=1), out=decays[:, :-1])
+        return replace(block, decays=decays)
+
     def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
-        exponential_product(block.points, block.order, v, out)
+        exponential_product(block.decays, block.order, v, out)
 
     def add_slopes(self, block: SortedProjections, z: FloatArray, out: FloatArray) -> None:
         exponential_slopes(block.points, block.order, z, out)

@@ -12,6 +12,8 @@ from kernlens.kernels.one_dimensional import OneDimensionalKernel, SortedProject
 
 FloatArray = NDArray[np.floating]
 
+#: Up to this many rows a kernel without a recursion keeps its matrix (at most 32 MB) for products.
+DENSE_PRODUCT_MAX_SAMPLES = 2000
 #: Particles handed to a thread together. Fixed, so that sums round alike for every `n_jobs`.
 PARTICLES_PER_BLOCK = 8
 
@@ -54,7 +56,7 @@ class ProjectedKernelOperator:
         )
         self.slices = particles
         self.blocks = map_blocks(
-            lambda part: SortedProjections.of(W[part] @ X.T),
+            lambda part: kernel.prepare(W[part] @ X.T),
             particles,
             n_jobs=n_jobs,
             work=30 * self.work,
@@ -63,6 +65,8 @@ class ProjectedKernelOperator:
     def matvec(self, v: FloatArray) -> FloatArray:
         """Return ``K v`` for weights `v` of shape (n_targets, n_samples)."""
         v = np.ascontiguousarray(v, dtype=np.float64)
+        if not self.kernel.linear_cost and self.n_samples <= DENSE_PRODUCT_MAX_SAMPLES:
+            return v @ self.matrix
 
         def product(block: SortedProjections) -> FloatArray:
             out = np.zeros_like(v)

@@ -12,6 +12,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from kernlens._validation import check_count
+
 FloatArray = NDArray[np.floating]
 
 
@@ -120,6 +122,7 @@ def _alpha_values(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, alphas: ArrayLike | int
 ) -> FloatArray:
     if isinstance(alphas, int | np.integer):
+        check_count("alphas", alphas)
         centre = clone(estimator).set_params(alpha="auto").fit(X, y).alpha_
         steps = np.arange(alphas) - (alphas - 1) / 2
         return np.asarray(centre * 10.0 ** (-0.5 * steps))

@@ -58,28 +58,33 @@ def factored_lbfgs(
     latest = start
     history = [objective.value(start)]
 
+    packed = np.concatenate([factor.ravel() for factor in penalty.factorisation.split(W)])
+    # L-BFGS-B has no scale of its own: it sees factors of unit size and an objective that starts
+    # at 1, so that its steps are the same for y in any unit.
+    unit = float(np.linalg.norm(packed)) / np.sqrt(packed.size) or 1.0
+    scale = history[0] or 1.0
+
     def unpack(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
+        flat = unit * flat
         return flat[:split_at].reshape(shapes[0]), flat[split_at:].reshape(shapes[1])
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         nonlocal latest
         A, B = unpack(flat)
         latest = objective.at(penalty.factorisation.join(A, B), latest)
-        gradient = objective.smooth.gradient(latest) / objective.alpha
-        # In units of alpha: F itself can be so small that L-BFGS-B's absolute tests stop it.
-        parts = penalty.gradients(A, B, gradient)
-        value = latest.value / objective.alpha + penalty.value(A, B)
-        return value, np.concatenate([part.ravel() for part in parts])
+        value = latest.value + objective.alpha * penalty.value(A, B)
+        parts = penalty.gradients(A, B, objective.smooth.gradient(latest) / objective.alpha)
+        slopes = np.concatenate([part.ravel() for part in parts])
+        return value / scale, (objective.alpha * unit / scale) * slopes
 
     def record(intermediate_result: OptimizeResult) -> None:
-        history.append(objective.alpha * float(intermediate_result.fun))
+        history.append(scale * float(intermediate_result.fun))
         if progress is not None:
             progress(len(history) - 1, history[-1])
 
-    packed = np.concatenate([factor.ravel() for factor in penalty.factorisation.split(W)])
     outcome = minimize(
         value_and_gradient,
-        packed,
+        packed / unit,
         jac=True,
         method="L-BFGS-B",
         callback=record,

@@ -41,6 +41,9 @@ VALIDATION_ROWS = 4000
 N_FOLDS = 3
 #: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
 GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
+#: Relative residual of the solves inside a step, and while alpha is chosen.
+STEP_TOL = 1e-7
+SEARCH_TOL = 1e-5
 #: Iterations at one value of alpha while choosing it: enough to rank the values.
 SEARCH_ITER = 20
 #: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
@@ -76,8 +79,6 @@ class ParticleLearner:
         Classes to be spread evenly over folds.
     progress : callable or None
         See :data:`StageProgress`.
-    state : ndarray or None
-        Latest particles worth keeping.
     """
 
     problem: ParticleProblem
@@ -87,8 +88,7 @@ class ParticleLearner:
     tol: float = 1e-6
     strata: NDArray[np.integer] | None = None
     progress: StageProgress | None = None
-    state: FloatArray | None = field(default=None, init=False)
-    history: list[float] = field(default_factory=list, init=False)
+    _watched: CompositeObjective | None = field(default=None, init=False)
 
     @property
     def is_large(self) -> bool:
@@ -101,8 +101,8 @@ class ParticleLearner:
         shifts = GRID * self.problem.reference_alpha(self.rows) * total
         parts = self._parts()
         if not parts:
-            # A single distinct row: any value gives the same constant.
-            return self.fallback_alpha(), ValidationCurve(np.empty(0), np.empty(0))
+            # Too few rows, or too few of a class, to hold any out.
+            return self._middle_alpha(), ValidationCurve(np.empty(0), np.empty(0))
         followers = [self._follower(train) for train, _ in parts]
         curve = validation_curve(followers, [test for _, test in parts], shifts)
         return curve.best() / total, curve
@@ -115,28 +115,32 @@ class ParticleLearner:
             self._learn_on(self.rows, alpha), self.problem.objective(self.rows, alpha)
         )
 
-    def learn_plainly(self, alpha: float) -> SolveResult:
+    def learn_plainly(self, alpha: float, start: FloatArray | None = None) -> SolveResult:
         """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
-        objective = self.problem.objective(self.rows, alpha, tol=FINAL_TOL)
+        objective = self._objective(self.rows, alpha, tol=FINAL_TOL)
         return proximal_gradient(
             objective,
-            self._keep(objective.at(self.fresh)),
+            objective.at(self.fresh if start is None else start),
             max_iter=self.max_iter,
             tol=self.tol,
             progress=self._stage("Algorithm 1"),
         )
 
     def learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
-        """Minimise at `alpha` from given particles, on all rows."""
-        objective = self.problem.objective(self.rows, alpha)
-        end = factored_lbfgs(
-            objective,
-            self._keep(objective.at(revive(W, self.fresh))),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            progress=self._stage("learning directions"),
-        )
-        return self._polish(end, objective)
+        """Minimise at `alpha` from given particles, as they are and revived, on all rows."""
+        objective = self._objective(self.rows, alpha)
+        ends = [
+            factored_lbfgs(
+                objective,
+                objective.at(start),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                progress=self._stage("learning directions"),
+            )
+            for start in (W, revive(W, self.fresh))
+        ]
+        best = min(ends, key=lambda end: objective.value(end.solution))
+        return self._polish(best, objective)
 
     def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
         """Coefficients on all rows for given particles, to full accuracy."""
@@ -146,9 +150,26 @@ class ParticleLearner:
             return objective.refine(solution)
         return objective.at(solution)
 
-    def fallback_alpha(self) -> float:
-        """A middle value of the grid, for a fit interrupted before alpha was chosen."""
+    def best_so_far(self) -> tuple[FloatArray, float]:
+        """Particles and alpha to go on with after an interruption."""
+        if self._watched is None or self._watched.best is None:
+            return self.fresh, self._middle_alpha()
+        total = float(self.rows.weights.sum())
+        part = float(self._watched.smooth.fitter.weights.sum())
+        return self._watched.best.W, self._watched.alpha * part / total
+
+    def _middle_alpha(self) -> float:
         return float(GRID[2]) * self.problem.reference_alpha(self.rows)
+
+    def _watch(self, objective: CompositeObjective) -> CompositeObjective:
+        """Remember the objective that is being minimised: it keeps its best point."""
+        self._watched = objective
+        return objective
+
+    def _objective(
+        self, rows: CanonicalRows, alpha: float, tol: float = STEP_TOL
+    ) -> CompositeObjective:
+        return self._watch(self.problem.objective(rows, alpha, tol=tol))
 
     def _parts(self) -> list[tuple[CanonicalRows, CanonicalRows]]:
         """Rows to train on, and rows to score on."""
@@ -157,22 +178,39 @@ class ParticleLearner:
             test = slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS)
             return [(self.rows.take(train), self.rows.take(test))]
         folds = self.rows.folds(N_FOLDS, self.strata)
+        if self.strata is not None:
+            # A class that is absent from a training part has no finite fit there.
+            n_classes = len(np.unique(self.strata))
+            folds = [fold for fold in folds if len(np.unique(self.strata[fold[0]])) == n_classes]
         return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
 
     def _follower(self, rows: CanonicalRows) -> PathFollower:
         return PathFollower(
-            self.problem, rows, self.fresh, SEARCH_ITER, self.tol, self._stage("choosing alpha")
+            self.problem,
+            rows,
+            self.fresh,
+            max_iter=SEARCH_ITER,
+            tol=self.tol,
+            inner_tol=SEARCH_TOL,
+            watch=self._watch,
+            progress=self._stage("choosing alpha"),
         )
 
     def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
         """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
         n_iter = min(APPROACH_ITER, self.max_iter)
         follower = PathFollower(
-            self.problem, rows, self.fresh, n_iter, self.tol, self._stage("approaching alpha")
+            self.problem,
+            rows,
+            self.fresh,
+            max_iter=n_iter,
+            tol=self.tol,
+            inner_tol=STEP_TOL,
+            watch=self._watch,
+            progress=self._stage("approaching alpha"),
         )
         for factor in (*APPROACH, 1.0):
             objective, point = follower.advance(factor * alpha)
-            self._keep(point)
         return factored_lbfgs(
             objective,
             point,
@@ -186,9 +224,8 @@ class ParticleLearner:
         total = float(self.rows.weights.sum())
         first = self.rows.take(slice(0, FIRST_PART))
         end = self._learn_on(first, alpha * total / float(first.weights.sum()))
-        self._keep(end.solution)
         second = self.rows.take(slice(0, SECOND_PART))
-        objective = self.problem.objective(
+        objective = self._objective(
             second, alpha * total / float(second.weights.sum()), tol=LARGE_TOL
         )
         end = minimise_from_both(
@@ -200,11 +237,10 @@ class ParticleLearner:
             progress=self._stage(f"refining on {len(second.X)} rows"),
         )
         end = self._polish(end, objective)
-        self._keep(end.solution)
         return self._move_to_all_rows(end, alpha)
 
     def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
-        objective = self.problem.objective(self.rows, alpha, tol=LARGE_TOL)
+        objective = self._objective(self.rows, alpha, tol=LARGE_TOL)
         point = objective.at(end.solution.W)
         if len(self.rows.X) > REFINE_ALL_MAX:
             return SolveResult(point, end.status, end.n_iter, (objective.value(point),))
@@ -222,10 +258,6 @@ class ParticleLearner:
         steps = proximal_gradient(objective, end.solution, max_iter=POLISH_ITER)
         history = (*end.history, *(value for value in steps.history if value < end.history[-1]))
         return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, history)
-
-    def _keep(self, point: ReducedPoint) -> ReducedPoint:
-        self.state = point.W
-        return point
 
     def _stage(self, name: str) -> Progress | None:
         return None if self.progress is None else self.progress(name)

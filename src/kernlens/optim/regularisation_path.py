@@ -8,7 +8,7 @@ lower objective wins. Measured on 21 data sets, this finds what either start fin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,8 +43,10 @@ class PathFollower:
         What is minimised, and on which rows.
     fresh : ndarray of shape (n_particles, n_features)
         Random particles.
-    max_iter, tol
-        Of the minimisation at one alpha.
+    max_iter, tol, inner_tol
+        Of the minimisation at one alpha, and of the linear solves inside it.
+    watch : callable
+        Told about every objective before it is minimised.
     """
 
     problem: ParticleProblem
@@ -52,12 +54,14 @@ class PathFollower:
     fresh: FloatArray
     max_iter: int
     tol: float
+    inner_tol: float
+    watch: Callable[[CompositeObjective], CompositeObjective]
     progress: Progress | None = None
     point: ReducedPoint | None = field(default=None, init=False)
 
     def advance(self, alpha: float) -> tuple[CompositeObjective, ReducedPoint]:
         """Minimise at `alpha` from both starts and keep the better end."""
-        objective = self.problem.objective(self.rows, alpha)
+        objective = self.watch(self.problem.objective(self.rows, alpha, tol=self.inner_tol))
         end = minimise_from_both(
             objective,
             None if self.point is None else self.point.W,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
@@ -30,7 +31,11 @@ def draw_direction_profile(ax: Axes, profile: DirectionProfile, importance: floa
     )
     (line,) = ax.plot(profile.grid, profile.mean, color=FIT, linewidth=2, zorder=3)
     if profile.direction == 0:
-        ax.legend([line, band], ["model, mean", "model, 10-90% of rows"], frameon=False, fontsize=8)
+        handles: dict[str, Artist] = {"model, mean": line}
+        # With a single direction nothing else varies, and there is no band to be seen.
+        if np.max(profile.high - profile.low) > 0.01 * np.ptp(profile.observed):
+            handles["model, 10-90% of rows"] = band
+        ax.legend(list(handles.values()), list(handles), frameon=False, fontsize=8)
     number = profile.direction + 1
     tidy(
         ax,

@@ -49,7 +49,7 @@ def _sines(seed: int) -> DemoProblem:
         name="sines",
         title="Three hidden directions (synthetic)",
         description="300 rows, 10 columns, y = |sin a + sin b + sin c|, where a, b and c are\n"
-        "three orthogonal mixtures of all the columns. No column says much on its own.",
+        "three orthogonal mixtures of all the columns. No noise.",
         X=data.X,
         y=data.y,
         feature_names=tuple(f"x{column}" for column in range(data.X.shape[1])),
@@ -63,7 +63,7 @@ def _diabetes() -> DemoProblem:
         name="diabetes",
         title="Diabetes (measured data, part of scikit-learn)",
         description="442 patients, 10 columns (age, sex, body mass index, blood pressure, six\n"
-        "blood serum values s1 to s6); y is the progression of the disease one year later.",
+        "blood serum values s1 to s6); y is the progression of the disease after a year.",
         X=data.data,
         y=data.target,
         feature_names=tuple(data.feature_names),

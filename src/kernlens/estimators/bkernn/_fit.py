@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,10 @@ from kernlens._validation import (
     check_choice,
     check_count,
     check_enough_rows,
+    check_flag,
     check_magnitude,
     check_memory,
+    check_n_jobs,
     check_non_negative,
     check_particles,
     check_weights,
@@ -52,13 +54,18 @@ class _Standardisation:
 
     @classmethod
     def of(cls, X: FloatArray, weights: FloatArray, wanted: bool) -> _Standardisation:
-        if not wanted:
-            return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         mean = np.average(X, axis=0, weights=weights)
-        scale = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
+        if not wanted:
+            # The kernels see differences only, so centring changes nothing but the rounding.
+            return cls(mean, np.ones(X.shape[1]))
+        centred = X - mean
+        largest = np.max(np.abs(centred), axis=0)
         # A column that varies by rounding only is a constant.
-        constant = scale <= 10 * np.finfo(np.float64).eps * np.abs(mean)
-        return cls(mean, np.where(constant, 1.0, scale))
+        constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
+        largest[constant | (largest == 0.0)] = 1.0
+        # Squares of the ratios, so that columns of any size keep their digits.
+        ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))
+        return cls(mean, np.where(constant, 1.0, largest * ratio))
 
     def apply(self, X: FloatArray) -> FloatArray:
         return (X - self.mean) / self.scale
@@ -75,6 +82,9 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         check_non_negative("tol", self.tol)
         check_choice("kernel", self.kernel, tuple(KERNELS))
         check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_flag("standardize", self.standardize)
+        check_flag("warm_start", self.warm_start)
+        check_n_jobs(self.n_jobs)
         # The class itself has all the methods of the protocol, too.
         if not isinstance(self.penalty, Penalty) or isinstance(self.penalty, type):
             check_choice("penalty", self.penalty, tuple(PENALTIES))
@@ -91,8 +101,9 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot if `stratify`."""
         check_enough_rows(int(np.count_nonzero(weights)), _name(self))
         self._check_memory(len(X), len(y))
-        units = _Standardisation.of(X, weights, self.standardize)
-        rows = canonical_rows(units.apply(X), y, weights)
+        rows = canonical_rows(X, y, weights)
+        units = _Standardisation.of(rows.X, rows.weights, self.standardize)
+        rows = replace(rows, X=units.apply(rows.X))
         scale = target_scale(loss, rows)
         problem = ParticleProblem(
             make_kernel(self.kernel), loss, self._make_penalty(scale), self.n_jobs
@@ -117,29 +128,30 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
     ) -> tuple[float, SolveResult]:
         """Choose alpha and the particles; interrupted, give back the best of both so far."""
         alpha = None
+        previous = self._previous_particles(units)
         try:
-            alpha = self._resolve_alpha(learner)
+            alpha = self._resolve_alpha(learner, units)
             if self.optimizer == "plain":
-                return alpha, learner.learn_plainly(alpha)
-            if self.warm_start and hasattr(self, "particles_"):
-                return alpha, learner.learn_from(self._previous_particles(units), alpha)
+                return alpha, learner.learn_plainly(alpha, previous)
+            if previous is not None:
+                return alpha, learner.learn_from(previous, alpha)
             return alpha, learner.learn(alpha)
         except KeyboardInterrupt:
             warnings.warn(
                 "The fit was interrupted; the best particles found so far are kept.", stacklevel=4
             )
-            if alpha is None:
-                alpha = learner.fallback_alpha()
-            W = learner.fresh if learner.state is None else learner.state
-            return alpha, SolveResult(W, Status.INTERRUPTED, 0)
+            W, reached = learner.best_so_far()
+            return alpha or reached, SolveResult(W, Status.INTERRUPTED, 0)
 
-    def _resolve_alpha(self, learner: ParticleLearner) -> float:
+    def _resolve_alpha(self, learner: ParticleLearner, units: _Standardisation) -> float:
+        searched = self.__dict__.pop("alpha_search_", None)
         if self.alpha == "heuristic":
-            norms = np.linalg.norm(learner.rows.X, axis=1)
-            largest = float(norms.max()) or 1.0
+            rows = learner.rows.X if self.standardize else learner.rows.X + units.mean
+            largest = float(np.linalg.norm(rows, axis=1).max()) or 1.0
             return 2.0 * largest / float(learner.rows.weights.sum())
         if self.alpha == "auto":
-            if self.warm_start and hasattr(self, "alpha_"):
+            if self.warm_start and searched is not None:
+                self.alpha_search_ = searched
                 return float(self.alpha_)
             alpha, curve = learner.choose_alpha()
             total = float(learner.rows.weights.sum())
@@ -165,7 +177,12 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         # A constant column cannot matter: no particle looks at it.
         return np.where(np.ptp(rows.X, axis=0) > 0.0, W, 0.0)
 
-    def _previous_particles(self, units: _Standardisation) -> FloatArray:
+    def _previous_particles(self, units: _Standardisation) -> FloatArray | None:
+        """Particles of the fit before, if it is to be continued and had the same columns."""
+        if not self.warm_start or not hasattr(self, "particles_"):
+            return None
+        if self.particles_.shape[1] != self.n_features_in_:
+            return None
         W = np.zeros((self.n_particles, self.n_features_in_))
         previous = self.particles_[: self.n_particles] * units.scale
         W[: len(previous)] = previous
@@ -189,6 +206,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
     ) -> None:
         functions = RidgeFunctions.of(point)
         self.alpha_ = alpha
+        self.kernel_ = problem.kernel.name
         self.mean_ = units.mean
         self.particles_ = functions.particles / units.scale
         self.knots_ = functions.knots
@@ -206,7 +224,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
 
     def _functions(self) -> RidgeFunctions:
         return RidgeFunctions(
-            make_kernel(self.kernel), self.particles_, self.knots_, self.tables_, self.intercept_
+            make_kernel(self.kernel_), self.particles_, self.knots_, self.tables_, self.intercept_
         )
 
     def _decision(self, X: ArrayLike) -> FloatArray:

@@ -91,6 +91,8 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
         Particles that are not zero, in the units of X.
     knots_, tables_, intercept_, mean_ : ndarray
         The fitted functions, see :meth:`partial_functions`.
+    kernel_ : str
+        The kernel they were fitted with.
     objective_ : float
         The objective at the end.
     objective_history_ : ndarray
