@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import kernlens
 from kernlens import BKerNNClassifier, BKerNNRegressor
 from kernlens.base import FeatureLearnerMixin, estimate_n_directions, fix_signs
+from kernlens.datasets import make_absolute_sum, make_absolute_sum_of_sines, make_two_sines
 from kernlens.losses import HuberLoss
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
@@ -123,21 +124,35 @@ def test_the_number_of_directions_kept_does_not_change_predictions(learner):
 
 
 @pytest.mark.parametrize(
-    ("importances", "expected"),
+    ("importances", "n_features", "expected"),
     [
-        ([1.0], 1),
-        ([1.0, 0.0], 1),
-        ([1.0, 1.0], 2),
-        ([10.0, 1.0], 1),
-        ([9.9, 1.0], 2),
-        ([3.0, 2.0, 1.0, 0.01], 3),
-        ([0.0, 0.0], 1),
-        ([], 0),
+        ([1.0], 1, 1),
+        ([1.0, 0.0], 2, 1),
+        ([1.0, 1.0], 2, 2),
+        # Few columns: a tenth is asked for. 1 / 10 is just enough, 1 / 10.5 is not.
+        ([9.0, 1.0], 2, 2),
+        ([9.5, 1.0], 2, 1),
+        # Many columns: an even share, here 1 / 40.
+        ([0.95, 0.026, 0.024], 40, 2),
+        # No direction has it: the first is kept all the same.
+        ([0.5, 0.5, 0.5], 10, 3),
+        ([1e-3] * 40, 39, 1),
+        ([0.0, 0.0], 2, 1),
+        ([], 3, 0),
     ],
 )
-def test_number_of_directions_has_99_percent_of_the_squares(importances, expected):
-    # 10^2 / (10^2 + 1) is just above 0.99, 9.9^2 / (9.9^2 + 1) just below.
-    assert estimate_n_directions(np.array(importances)) == expected
+def test_directions_are_kept_for_their_share_of_the_importance(importances, n_features, expected):
+    assert estimate_n_directions(np.array(importances), n_features) == expected
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize(
+    ("make", "k"), [(make_absolute_sum_of_sines, 3), (make_two_sines, 2), (make_absolute_sum, 1)]
+)
+def test_number_of_directions_of_planted_problems(make, k, noise):
+    data = make(300, 10, noise=noise, random_state=1)
+    model = BKerNNRegressor(n_particles=50, random_state=0).fit(data.X, data.y)
+    assert model.n_directions_ == k
 
 
 def test_signs_are_fixed_by_the_largest_entry():

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 FloatArray = NDArray[np.floating]
 
-#: Share of the squared importances that the directions kept by ``n_directions="auto"`` explain.
-EXPLAINED_SHARE = 0.99
+#: A direction with this share of the importance is kept however few columns there are.
+LARGEST_SHARE_ASKED = 0.1
 
 
 class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -84,7 +84,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             What the columns were divided by.
         """
         if isinstance(n_directions, str):
-            n_directions = estimate_n_directions(importances)
+            n_directions = estimate_n_directions(importances, components.shape[1])
         n_directions = min(n_directions, len(components))
         kept = components[:n_directions] / scale
         # Orthonormal again in the new units, in the order of importance, spans unchanged.
@@ -95,12 +95,23 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.n_directions_ = n_directions
 
 
-def estimate_n_directions(importances: FloatArray) -> int:
-    """Smallest number of leading directions with 99 % of the sum of squared importances."""
-    energy = np.cumsum(np.square(importances))
-    if len(energy) == 0 or energy[-1] == 0.0:
-        return min(1, len(energy))
-    return int(np.searchsorted(energy, EXPLAINED_SHARE * energy[-1]) + 1)
+def estimate_n_directions(importances: FloatArray, n_features: int) -> int:
+    """Number of leading directions with at least an even share of the importance, at least 1.
+
+    The share asked for is ``1 / n_features``, the rule that RegFeaL uses for its own importances,
+    but never more than a tenth: with few columns a true direction may have less than an even share.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (r,)
+        Non-negative, decreasing.
+    n_features : int
+        Number of columns.
+    """
+    if len(importances) == 0 or importances[0] == 0.0:
+        return min(1, len(importances))
+    asked = min(LARGEST_SHARE_ASKED, 1.0 / n_features)
+    return max(1, int(np.sum(_shares(importances) >= asked)))
 
 
 def fix_signs(components: FloatArray) -> FloatArray:

@@ -48,8 +48,9 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
         ``"huber"`` bends from square to linear at half the robust standard deviation of y; pass
         ``kernlens.losses.HuberLoss(delta)`` to choose the place.
     n_directions : "auto" or int, default="auto"
-        Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with 99 % of
-        the sum of squared importances. Predictions always use all particles.
+        Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
+        at least ``min(0.1, 1 / n_features)`` of the importance. Predictions always use all
+        particles.
     optimizer : {"auto", "lbfgs", "plain"}, default="auto"
         ``"auto"`` and ``"lbfgs"`` minimise over factors of W with a quasi-Newton method, along a
         short path in alpha, on growing subsamples beyond 4000 rows, and end with proximal steps.
