@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens.kernels.one_dimensional import GaussianKernel, SortedProjections, make_kernel
+from kernlens.kernels.one_dimensional import (
+    GaussianKernel,
+    SortedProjections,
+    make_guide,
+    make_kernel,
+)
 from reference import bkernn
 from reference.bkernn_problems import KERNEL_NAMES
 
@@ -89,7 +94,8 @@ def test_profile_and_its_slope_belong_together(kernel):
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("n", SIZES)
-def test_tables_give_the_expansion_anywhere(kernel, data, n):
+@pytest.mark.parametrize("guided", [False, True])
+def test_tables_give_the_expansion_anywhere(kernel, data, n, guided):
     p, v = projections(data, n), centred_weights(n)
     rng = np.random.default_rng(5)
     inside = rng.uniform(p.min() - 1, p.max() + 1, (len(p), 50))
@@ -97,7 +103,9 @@ def test_tables_give_the_expansion_anywhere(kernel, data, n):
     queries = np.concatenate([inside, outside, p], axis=1)
     block, one = SortedProjections.of(p), make_kernel(kernel)
     out = np.zeros((len(v), queries.shape[1]))
-    one.add_values(block.points, one.tables(block, v), queries, out)
+    guide = make_guide(block.points, n_queries=10 * n if guided else 0)
+    assert guide.shape == (len(p), n + 1 if guided else 0)
+    one.add_values(block.points, one.tables(block, v), guide, queries, out)
     expected = sum(
         one.profile(q[:, None] - a[None, :]) @ v.T for q, a in zip(queries, p, strict=True)
     )
@@ -117,7 +125,7 @@ def test_brownian_functions_are_constant_outside_and_others_vanish(data):
     )
     for kernel in KERNEL_NAMES:
         one, out = make_kernel(kernel), np.zeros((3, 6))
-        one.add_values(block.points, one.tables(block, v), ends, out)
+        one.add_values(block.points, one.tables(block, v), make_guide(block.points, 0), ends, out)
         if kernel == "brownian":
             np.testing.assert_array_equal(out[:, [1, 4]], out[:, [2, 5]])
             close(out[:, [1, 4]], out[:, [0, 3]], 1 + np.abs(p).max())
@@ -142,7 +150,7 @@ def test_gaussian_blocks_do_not_change_the_sums(rows_per_block):
     product, slopes, values = np.zeros_like(v), np.zeros_like(p), np.zeros_like(v)
     one.add_product(block, v, product)
     one.add_slopes(block, v, slopes)
-    one.add_values(block.points, one.tables(block, v), p, values)
+    one.add_values(block.points, one.tables(block, v), make_guide(p, 0), p, values)
     close(product, v @ dense_kernel("gaussian", p, p), 1.0)
     close(values, product, 1.0)
     slope = [bkernn.SLOPE["gaussian"](a[:, None] - a[None, :]) for a in p]
@@ -160,7 +168,7 @@ def test_sums_are_added_and_inputs_are_left_alone():
         one.add_product(block, v, again)
         np.testing.assert_allclose(again - 10.0, first, atol=1e-13)
         one.add_slopes(block, v, np.zeros_like(p))
-        one.add_values(block.points, one.tables(block, v), p, np.zeros_like(v))
+        one.add_values(block.points, one.tables(block, v), make_guide(p, 0), p, np.zeros_like(v))
         for array, copy in zip((p, v, block.points, block.order), kept, strict=True):
             np.testing.assert_array_equal(array, copy)
 

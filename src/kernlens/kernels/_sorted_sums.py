@@ -163,9 +163,33 @@ def exponential_tables(points, order, v, left, right):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def last_not_above(points, query):  # type: ignore[no-untyped-def]
-    """Index of the last sorted point that is at most `query`, -1 if there is none."""
+def guide_table(points, out):  # type: ignore[no-untyped-def]
+    """Write where a search for evenly spaced values ends, (b, n_cells + 1), for :func:`locate`."""
+    n_cells = out.shape[1] - 1
+    for j in range(points.shape[0]):
+        low = points[j, 0]
+        width = (points[j, -1] - low) / n_cells
+        for cell in range(n_cells + 1):
+            out[j, cell] = locate(points[j], low + cell * width, out[j, :0])
+
+
+@njit(nogil=True, cache=True)
+def locate(points, query, guide):  # type: ignore[no-untyped-def]
+    """Index of the last sorted point that is at most `query`, -1 if there is none.
+
+    A bisection, over all points or, with a `guide`, over the few in the cell of the query.
+    """
     a, b = -1, points.size
+    n_cells = guide.size - 1
+    width = points[b - 1] - points[0]
+    if n_cells > 0 and points[0] <= query < points[b - 1]:
+        cell = min(int((query - points[0]) / width * n_cells), n_cells - 1)
+        # Rounding may put a query one cell off: the ends are checked before they are believed.
+        start, stop = guide[cell], min(guide[cell + 1] + 1, points.size)
+        if start >= 0 and points[start] <= query:
+            a = start
+        if stop < points.size and points[stop] > query:
+            b = stop
     while b - a > 1:
         middle = (a + b) >> 1
         if points[middle] <= query:
@@ -176,7 +200,7 @@ def last_not_above(points, query):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def brownian_values(points, tables, queries, out):  # type: ignore[no-untyped-def]
+def brownian_values(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j g_j(queries[j, i])`` to `out` (t, n_queries) by linear interpolation.
 
     Exact: the functions are linear between the points, and constant outside because their
@@ -186,7 +210,7 @@ def brownian_values(points, tables, queries, out):  # type: ignore[no-untyped-de
     for j in range(queries.shape[0]):
         for i in range(queries.shape[1]):
             query = queries[j, i]
-            a = last_not_above(points[j], query)
+            a = locate(points[j], query, guide[j])
             low = max(a, 0)
             high = min(a + 1, n - 1)
             width = points[j, high] - points[j, low]
@@ -197,13 +221,13 @@ def brownian_values(points, tables, queries, out):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def exponential_values(points, left, right, queries, out):  # type: ignore[no-untyped-def]
+def exponential_values(points, left, right, guide, queries, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j sum_i' exp(-|queries[j, i] - p_i'| / 2) v_i'`` to `out` (t, n_queries)."""
     n = points.shape[1]
     for j in range(queries.shape[0]):
         for i in range(queries.shape[1]):
             query = queries[j, i]
-            a = last_not_above(points[j], query)
+            a = locate(points[j], query, guide[j])
             if a >= 0:
                 decay = np.exp(0.5 * (points[j, a] - query))
                 for t in range(out.shape[0]):

@@ -23,6 +23,7 @@ from kernlens.kernels._sorted_sums import (
     exponential_slopes,
     exponential_tables,
     exponential_values,
+    guide_table,
 )
 
 FloatArray = NDArray[np.floating]
@@ -60,6 +61,18 @@ class SortedProjections:
             return self
         decays = None if self.decays is None else self.decays[kept]
         return SortedProjections(self.points[kept], self.order[kept], decays)
+
+
+def make_guide(points: FloatArray, n_queries: int) -> NDArray[np.int32]:
+    """Table that shortens the search for a query among sorted points (n_particles, n_samples).
+
+    One cell per point if there are enough queries to pay for filling it, no cell otherwise.
+    """
+    n_cells = points.shape[1] if n_queries > points.shape[1] // 4 else 0
+    guide = np.empty((len(points), n_cells + 1 if n_cells else 0), dtype=np.int32)
+    if guide.size:
+        guide_table(points, guide)
+    return guide
 
 
 class OneDimensionalKernel(ABC):
@@ -105,9 +118,17 @@ class OneDimensionalKernel(ABC):
 
     @abstractmethod
     def add_values(
-        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
     ) -> None:
-        """Add ``sum_j sum_i' kappa(queries_ji - p_i'j) v_i'`` to `out` (n_targets, n_queries)."""
+        """Add ``sum_j sum_i' kappa(queries_ji - p_i'j) v_i'`` to `out` (n_targets, n_queries).
+
+        `guide` comes from :func:`make_guide`.
+        """
 
     def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return ``(1/m) sum_j kappa(left_ij - right_i'j)`` for projections (rows, particles)."""
@@ -143,9 +164,14 @@ class BrownianKernel(OneDimensionalKernel):
         return out
 
     def add_values(
-        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
     ) -> None:
-        brownian_values(points, tables[0], queries, out)
+        brownian_values(points, tables[0], guide, queries, out)
 
     def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
         out = np.zeros((len(left), len(right)))
@@ -181,9 +207,14 @@ class ExponentialKernel(OneDimensionalKernel):
         return out
 
     def add_values(
-        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
     ) -> None:
-        exponential_values(points, tables[0], tables[1], queries, out)
+        exponential_values(points, tables[0], tables[1], guide, queries, out)
 
 
 class GaussianKernel(OneDimensionalKernel):
@@ -222,7 +253,12 @@ class GaussianKernel(OneDimensionalKernel):
         return v[:, block.order][None]
 
     def add_values(
-        self, points: FloatArray, tables: FloatArray, queries: FloatArray, out: FloatArray
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
     ) -> None:
         for j in range(len(points)):
             for lo in range(0, queries.shape[1], self.rows_per_block):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._blocks import map_blocks, split_range
-from kernlens.kernels.one_dimensional import OneDimensionalKernel
+from kernlens.kernels.one_dimensional import OneDimensionalKernel, make_guide
 from kernlens.optim.reduced_objective import ReducedPoint
 
 FloatArray = NDArray[np.floating]
@@ -81,9 +81,10 @@ class RidgeFunctions:
         def values(rows: slice) -> FloatArray:
             queries = np.ascontiguousarray(self.particles @ X[rows].T)
             out = np.repeat(self.intercept[:, None], queries.shape[1], axis=1)
-            self.kernel.add_values(self.knots, self.tables, queries, out)
+            self.kernel.add_values(self.knots, self.tables, guide, queries, out)
             return out
 
+        guide = make_guide(self.knots, len(X))
         blocks = split_range(len(X), ROWS_PER_BLOCK)
         work = 20.0 * len(X) * max(1, len(self.particles))
         return np.concatenate(map_blocks(values, blocks, n_jobs=n_jobs, work=work), axis=1)
@@ -96,6 +97,7 @@ class RidgeFunctions:
             self.kernel.add_values(
                 self.knots[one],
                 np.ascontiguousarray(self.tables[:, :, one]),
+                make_guide(self.knots[one], 0),
                 np.ascontiguousarray(grid[one]),
                 out[:, j],
             )
