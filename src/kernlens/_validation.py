@@ -31,6 +31,7 @@ def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
     weights: FloatArray = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
+    check_magnitude(weights, "sample_weight")
     if not weights.any():
         raise ValueError(
             "sample_weight is zero for every row; give at least one a positive weight."
@@ -52,7 +53,7 @@ def check_classes(classes: NDArray[Any], estimator: str) -> None:
     if len(classes) < 2:
         raise ValueError(
             f"{estimator} needs samples of at least 2 classes with a positive weight, but the data "
-            f"has only one class: {classes[0]!r}."
+            f"has only one class: {np.asarray(classes).tolist()[0]!r}."
         )
 
 

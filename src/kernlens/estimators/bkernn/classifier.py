@@ -31,7 +31,7 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
         path; it takes the lowest point of the loss on held-out rows: three stratified folds, or
         with more than 4000 rows a part of 2000 scored on up to 4000 others. `alpha_search_` has
         what it saw.
-        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, in the units the rows are used in.
+        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they are.
     n_particles : int, default=100
         Number m of particles. More find weak directions more surely; cost is linear in it.
     penalty : str or Penalty, default="feature"

@@ -27,7 +27,7 @@ class PartialFunctions:
     constant : ndarray of shape (n_targets,)
         What the centring took out, with the intercept.
     offset : ndarray of shape (n_features,)
-        Mean of the training rows (zero without standardisation).
+        Mean of the training rows.
     """
 
     directions: FloatArray

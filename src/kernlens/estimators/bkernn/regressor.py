@@ -32,7 +32,7 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
         ``rms(y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
         it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
         rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
-        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, in the units the rows are used in.
+        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they are.
     n_particles : int, default=100
         Number m of particles. More find weak directions more surely; cost is linear in it.
     penalty : str or Penalty, default="feature"
@@ -111,6 +111,8 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
     itself is never formed beyond 150 rows. Memory: about ``(28 + 8 n_targets) n n_particles`` bytes
     while fitting, ``(8 + 8 n_targets) n n_particles`` for the fitted model. A prediction is
     O(m (d + log n)) per row.
+
+    An interrupted fit (Ctrl-C) ends with the best particles so far, a warning, and `status_`.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.
