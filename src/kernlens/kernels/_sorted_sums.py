@@ -181,15 +181,18 @@ def locate(points, query, guide):  # type: ignore[no-untyped-def]
     """
     a, b = -1, points.size
     n_cells = guide.size - 1
-    width = points[b - 1] - points[0]
     if n_cells > 0 and points[0] <= query < points[b - 1]:
-        cell = min(int((query - points[0]) / width * n_cells), n_cells - 1)
-        # Rounding may put a query one cell off: the ends are checked before they are believed.
-        start, stop = guide[cell], min(guide[cell + 1] + 1, points.size)
-        if start >= 0 and points[start] <= query:
-            a = start
-        if stop < points.size and points[stop] > query:
-            b = stop
+        share = (query - points[0]) / (points[b - 1] - points[0])
+        a = guide[min(int(share * n_cells), n_cells - 1)]
+        # Rounding may put a query one cell off, so the walk goes both ways; it is given up where
+        # many points share a cell.
+        while points[a] > query:
+            a -= 1
+        stop = min(a + 16, b - 1)
+        while a < stop and points[a + 1] <= query:
+            a += 1
+        if a < stop:
+            return a
     while b - a > 1:
         middle = (a + b) >> 1
         if points[middle] <= query:
