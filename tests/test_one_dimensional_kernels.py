@@ -104,7 +104,7 @@ def test_tables_give_the_expansion_anywhere(kernel, data, n, guided):
     block, one = SortedProjections.of(p), make_kernel(kernel)
     out = np.zeros((len(v), queries.shape[1]))
     guide = make_guide(block.points, n_queries=10 * n if guided else 0)
-    assert guide.shape == (len(p), n + 1 if guided else 0)
+    assert guide.shape == (len(p), n if guided else 0)
     one.add_values(block.points, one.tables(block, v), guide, queries, out)
     expected = sum(
         one.profile(q[:, None] - a[None, :]) @ v.T for q, a in zip(queries, p, strict=True)

@@ -163,36 +163,9 @@ def exponential_tables(points, order, v, left, right):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def guide_table(points, out):  # type: ignore[no-untyped-def]
-    """Write where a search for evenly spaced values ends, (b, n_cells + 1), for :func:`locate`."""
-    n_cells = out.shape[1] - 1
-    for j in range(points.shape[0]):
-        low = points[j, 0]
-        width = (points[j, -1] - low) / n_cells
-        for cell in range(n_cells + 1):
-            out[j, cell] = locate(points[j], low + cell * width, out[j, :0])
-
-
-@njit(nogil=True, cache=True)
-def locate(points, query, guide):  # type: ignore[no-untyped-def]
-    """Index of the last sorted point that is at most `query`, -1 if there is none.
-
-    A bisection, over all points or, with a `guide`, over the few in the cell of the query.
-    """
-    a, b = -1, points.size
-    n_cells = guide.size - 1
-    if n_cells > 0 and points[0] <= query < points[b - 1]:
-        share = (query - points[0]) / (points[b - 1] - points[0])
-        a = guide[min(int(share * n_cells), n_cells - 1)]
-        # Rounding may put a query one cell off, so the walk goes both ways; it is given up where
-        # many points share a cell.
-        while points[a] > query:
-            a -= 1
-        stop = min(a + 16, b - 1)
-        while a < stop and points[a + 1] <= query:
-            a += 1
-        if a < stop:
-            return a
+def bisect(points, query, a):  # type: ignore[no-untyped-def]
+    """Index of the last sorted point that is at most `query`, searched from index `a` on."""
+    b = points.size
     while b - a > 1:
         middle = (a + b) >> 1
         if points[middle] <= query:
@@ -203,24 +176,70 @@ def locate(points, query, guide):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def guide_table(points, out):  # type: ignore[no-untyped-def]
+    """Write where a search for evenly spaced values ends, (b, n_cells), for :func:`locate`."""
+    n_cells = out.shape[1]
+    for j in range(points.shape[0]):
+        low = points[j, 0]
+        width = (points[j, -1] - low) / n_cells
+        for cell in range(n_cells):
+            out[j, cell] = max(bisect(points[j], low + cell * width, -1), 0)
+
+
+@njit(nogil=True, cache=True)
+def cells_per_unit(points, guide):  # type: ignore[no-untyped-def]
+    """Cells of a guide per unit of the points' range; 0 if there are none."""
+    width = points[-1] - points[0]
+    return guide.size / width if width > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def locate(points, query, guide, per_unit):  # type: ignore[no-untyped-def]
+    """Index of the last sorted point that is at most `query`, -1 if there is none.
+
+    With a guide the search starts in the cell of the query and ends after a few steps; where many
+    points share a cell, and without a guide, it is a bisection.
+    """
+    last = points.size - 1
+    if query < points[0]:
+        return -1
+    if query >= points[last]:
+        return last
+    if per_unit == 0.0:
+        return bisect(points, query, 0)
+    # Rounding may put a query one cell off, so the walk goes both ways.
+    a = guide[min(int((query - points[0]) * per_unit), guide.size - 1)]
+    while points[a] > query:
+        a -= 1
+    for _ in range(16):
+        if points[a + 1] > query:
+            return a
+        a += 1
+    return bisect(points, query, a)
+
+
+@njit(nogil=True, cache=True)
 def brownian_values(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j g_j(queries[j, i])`` to `out` (t, n_queries) by linear interpolation.
 
     Exact: the functions are linear between the points, and constant outside because their
     coefficients sum to zero.
     """
-    n = points.shape[1]
+    last = points.shape[1] - 1
     for j in range(queries.shape[0]):
+        knots, cells = points[j], guide[j]
+        per_unit = cells_per_unit(knots, cells)
         for i in range(queries.shape[1]):
             query = queries[j, i]
-            a = locate(points[j], query, guide[j])
-            low = max(a, 0)
-            high = min(a + 1, n - 1)
-            width = points[j, high] - points[j, low]
-            share = (query - points[j, low]) / width if width > 0.0 else 0.0
+            a = locate(knots, query, cells, per_unit)
+            if a < 0 or a == last:
+                for t in range(out.shape[0]):
+                    out[t, i] += tables[t, j, max(a, 0)]
+                continue
+            share = (query - knots[a]) / (knots[a + 1] - knots[a])
             for t in range(out.shape[0]):
-                base = tables[t, j, low]
-                out[t, i] += base + share * (tables[t, j, high] - base)
+                base = tables[t, j, a]
+                out[t, i] += base + share * (tables[t, j, a + 1] - base)
 
 
 @njit(nogil=True, cache=True)
@@ -228,9 +247,10 @@ def exponential_values(points, left, right, guide, queries, out):  # type: ignor
     """Add ``sum_j sum_i' exp(-|queries[j, i] - p_i'| / 2) v_i'`` to `out` (t, n_queries)."""
     n = points.shape[1]
     for j in range(queries.shape[0]):
+        per_unit = cells_per_unit(points[j], guide[j])
         for i in range(queries.shape[1]):
             query = queries[j, i]
-            a = locate(points[j], query, guide[j])
+            a = locate(points[j], query, guide[j], per_unit)
             if a >= 0:
                 decay = np.exp(0.5 * (points[j, a] - query))
                 for t in range(out.shape[0]):

@@ -69,7 +69,7 @@ def make_guide(points: FloatArray, n_queries: int) -> NDArray[np.int32]:
     One cell per point if there are enough queries to pay for filling it, no cell otherwise.
     """
     n_cells = points.shape[1] if n_queries > points.shape[1] // 4 else 0
-    guide = np.empty((len(points), n_cells + 1 if n_cells else 0), dtype=np.int32)
+    guide = np.empty((len(points), n_cells), dtype=np.int32)
     if guide.size:
         guide_table(points, guide)
     return guide

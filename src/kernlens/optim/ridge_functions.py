@@ -19,7 +19,7 @@ from kernlens.optim.reduced_objective import ReducedPoint
 
 FloatArray = NDArray[np.floating]
 
-ROWS_PER_BLOCK = 8192
+ROWS_PER_BLOCK = 32_768
 
 
 @dataclass(frozen=True)
