@@ -103,7 +103,9 @@ class ParticleLearner:
         if not parts:
             # Too few rows, or too few of a class, to hold any out.
             return self._middle_alpha(), ValidationCurve(np.empty(0), np.empty(0))
-        followers = [self._follower(train) for train, _ in parts]
+        followers = [
+            self._follower(train, "choosing alpha", SEARCH_ITER, SEARCH_TOL) for train, _ in parts
+        ]
         curve = validation_curve(followers, [test for _, test in parts], shifts)
         return curve.best() / total, curve
 
@@ -184,31 +186,24 @@ class ParticleLearner:
             folds = [fold for fold in folds if len(np.unique(self.strata[fold[0]])) == n_classes]
         return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
 
-    def _follower(self, rows: CanonicalRows) -> PathFollower:
+    def _follower(
+        self, rows: CanonicalRows, stage: str, max_iter: int, inner_tol: float
+    ) -> PathFollower:
         return PathFollower(
             self.problem,
             rows,
             self.fresh,
-            max_iter=SEARCH_ITER,
+            max_iter=max_iter,
             tol=self.tol,
-            inner_tol=SEARCH_TOL,
+            inner_tol=inner_tol,
             watch=self._watch,
-            progress=self._stage("choosing alpha"),
+            progress=self._stage(stage),
         )
 
     def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
         """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
         n_iter = min(APPROACH_ITER, self.max_iter)
-        follower = PathFollower(
-            self.problem,
-            rows,
-            self.fresh,
-            max_iter=n_iter,
-            tol=self.tol,
-            inner_tol=STEP_TOL,
-            watch=self._watch,
-            progress=self._stage("approaching alpha"),
-        )
+        follower = self._follower(rows, "approaching alpha", n_iter, STEP_TOL)
         for factor in (*APPROACH, 1.0):
             objective, point = follower.advance(factor * alpha)
         return factored_lbfgs(
