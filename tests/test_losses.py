@@ -90,7 +90,7 @@ def test_curvature_is_exact_above_the_floor(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scale", [1.0, 30.0])
-def test_root_adjoint_total_and_right_hand_side_agree(name, scale):
+def test_root_adjoint_sums_and_right_hand_side_agree(name, scale):
     y, f, weights = sample(name, scale=scale)
     loss = LOSSES[name]
     root, rhs = loss.working_system(y, f, weights)
@@ -99,6 +99,11 @@ def test_root_adjoint_total_and_right_hand_side_agree(name, scale):
     assert np.vdot(root.apply(b), u) == pytest.approx(np.vdot(b, root.adjoint(u)), rel=1e-12)
     H = curvature_blocks(root, *f.shape)
     np.testing.assert_allclose(root.total(len(f)), H.sum(axis=0), rtol=1e-12, atol=1e-12)
+    diagonals = np.einsum("ntt->nt", H)
+    # atol: 1 - p has the rounding of p near 1.
+    np.testing.assert_allclose(
+        root.mean_diagonal(len(f)), diagonals.mean(axis=1), rtol=1e-12, atol=1e-15
+    )
     # L (L^T z) = H z = H f - w * gradient, also where the curvature had to be raised to the floor:
     # the point where Newton's method stops must be the minimum of the loss itself.
     Hf = root.apply(root.adjoint(f))
@@ -114,6 +119,7 @@ def test_rows_without_weight_have_no_part(name):
     assert dead.any()
     np.testing.assert_array_equal(root.apply(np.ones_like(f))[:, dead], 0.0)
     np.testing.assert_array_equal(rhs[:, dead], 0.0)
+    np.testing.assert_array_equal(root.mean_diagonal(len(f))[dead], 0.0)
 
 
 def test_softmax_root_squares_to_the_curvature():

@@ -13,6 +13,9 @@ class Status(Enum):
     CONVERGED = "converged"
     MAX_ITER = "stopped at max_iter before reaching tol; raise max_iter or tol"
     NO_PROGRESS = "stopped because no step lowers the objective any further"
+    PLAIN = (
+        "no directions found that predict better than all columns alike; plain kernel ridge kept"
+    )
     INTERRUPTED = "interrupted; the best state reached so far was kept"
 
 

@@ -130,3 +130,32 @@ def check_memory(n_bytes: float, advice: str) -> None:
             f"This fit needs about {n_bytes / 2**30:.1f} GiB and the machine has "
             f"{installed / 2**30:.1f} GiB; {advice}."
         )
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse a value that is not a positive finite number."""
+    if not _is_number(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+
+
+def check_sequence(name: str, value: Any) -> list[Any]:
+    """Return the values to choose from: those of a list, tuple or array, or the one given."""
+    if not isinstance(value, list | tuple | np.ndarray | range):
+        return [value]
+    values = list(value)
+    if not values or any(isinstance(item, str) for item in values):
+        raise ValueError(f"{name} must be one value or a non-empty list of numbers, got {value!r}.")
+    return values
+
+
+def check_map(init: ArrayLike, n_features: int) -> FloatArray:
+    """Return a user's first map as float64 of shape (n_components, n_features)."""
+    B = np.array(init, dtype=np.float64)
+    if B.ndim != 2 or B.shape[1] != n_features or len(B) == 0:
+        raise ValueError(
+            f"init must have shape (n_components, n_features) with n_features = {n_features}, "
+            f"got {B.shape}."
+        )
+    if not np.isfinite(B).all() or not B.any():
+        raise ValueError("init must have finite entries, not all of them zero.")
+    return B

@@ -39,6 +39,10 @@ class CurvatureRoot(ABC):
     def total(self, n_targets: int) -> FloatArray:
         """Return ``sum_i H_i``, (n_targets, n_targets)."""
 
+    @abstractmethod
+    def mean_diagonal(self, n_targets: int) -> FloatArray:
+        """Return the mean of the diagonal of every H_i, (n_samples,)."""
+
 
 @dataclass(frozen=True)
 class DiagonalRoot(CurvatureRoot):
@@ -54,6 +58,9 @@ class DiagonalRoot(CurvatureRoot):
 
     def total(self, n_targets: int) -> FloatArray:
         return np.diag(np.broadcast_to(np.sum(self.root**2, axis=1), (n_targets,)))
+
+    def mean_diagonal(self, n_targets: int) -> FloatArray:
+        return np.mean(self.root**2, axis=0)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,10 @@ class SoftmaxRoot(CurvatureRoot):
     def total(self, n_targets: int) -> FloatArray:
         weighted = self.root_weights**2 * self.probabilities
         return np.diag(weighted.sum(axis=1)) - weighted @ self.probabilities.T
+
+    def mean_diagonal(self, n_targets: int) -> FloatArray:
+        p = self.probabilities
+        return self.root_weights**2 * np.mean(p * (1.0 - p), axis=0)
 
 
 class Loss(ABC):

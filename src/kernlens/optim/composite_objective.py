@@ -1,23 +1,49 @@
-"""The whole objective ``F(W) = G(W) + alpha * Omega(W)``, with a record of the best point seen."""
+"""The whole objective ``F(W) = G(W) + strength * Omega(W)``, and the best point seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens.optim.reduced_objective import ReducedObjective, ReducedPoint
 from kernlens.penalties.contract import Penalty
 
 FloatArray = NDArray[np.floating]
-#: Called after every iteration with (iteration, objective).
-Progress = Callable[[int, float], None]
+
+
+class SmoothPoint(Protocol):
+    """A matrix W with the value of a smooth objective there."""
+
+    @property
+    def W(self) -> FloatArray:
+        """Where."""
+
+    @property
+    def value(self) -> float:
+        """The objective there."""
+
+
+Point = TypeVar("Point", bound=SmoothPoint)
+
+
+class SmoothObjective(Protocol[Point]):
+    """A smooth function G of a matrix, by evaluated points."""
+
+    @property
+    def penalty_strength(self) -> float:
+        """What stands in front of the penalty."""
+
+    def at(self, W: FloatArray, *, start: Point | None = None, tol: float = 1e-8) -> Point:
+        """Evaluate, warm-started from a nearby point."""
+
+    def gradient(self, point: Point) -> FloatArray:
+        """Gradient at an evaluated point."""
 
 
 @dataclass
-class CompositeObjective:
+class CompositeObjective(Generic[Point]):
     """Smooth part, penalty, and the lowest point evaluated so far.
 
     The record makes an interrupted run lose nothing: whatever raises in the middle of a step, the
@@ -25,28 +51,28 @@ class CompositeObjective:
 
     Attributes
     ----------
-    smooth : ReducedObjective
+    smooth : SmoothObjective
         G.
     penalty : Penalty
-        Omega, with its strength.
+        Omega.
     tol : float
         Relative residual of the linear solves inside G.
-    best : ReducedPoint or None
+    best : SmoothPoint or None
         Point with the lowest F so far.
     """
 
-    smooth: ReducedObjective
+    smooth: SmoothObjective[Point]
     penalty: Penalty
     tol: float = 1e-8
-    best: ReducedPoint | None = field(default=None, init=False)
+    best: Point | None = field(default=None, init=False)
     best_value: float = field(default=np.inf, init=False)
 
     @property
-    def alpha(self) -> float:
-        """Regularisation in front of Omega."""
-        return self.smooth.fitter.alpha
+    def strength(self) -> float:
+        """Factor in front of Omega."""
+        return self.smooth.penalty_strength
 
-    def at(self, W: FloatArray, start: ReducedPoint | None = None) -> ReducedPoint:
+    def at(self, W: FloatArray, start: Point | None = None) -> Point:
         """Evaluate G at `W`, warm-started."""
         point = self.smooth.at(W, start=start, tol=self.tol)
         value = self.value(point)
@@ -54,14 +80,10 @@ class CompositeObjective:
             self.best, self.best_value = point, value
         return point
 
-    def refine(self, point: ReducedPoint) -> ReducedPoint:
-        """Solve again for the coefficients of `point`, to this objective's tolerance."""
-        return self.smooth.refit(point, tol=self.tol)
-
-    def value(self, point: ReducedPoint) -> float:
+    def value(self, point: Point) -> float:
         """Return F at an evaluated point."""
-        return point.value + self.alpha * self.penalty.value(point.W)
+        return point.value + self.strength * self.penalty.value(point.W)
 
     def prox(self, W: FloatArray, step: float) -> FloatArray:
-        """Proximal operator of ``step * alpha * Omega``."""
-        return self.penalty.prox(W, step * self.alpha)
+        """Proximal operator of ``step * strength * Omega``."""
+        return self.penalty.prox(W, step * self.strength)

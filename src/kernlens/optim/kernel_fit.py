@@ -17,11 +17,9 @@ from kernlens._result import Status
 from kernlens.linalg.centred_system import CentredSystem, Solver
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import Loss
+from kernlens.optim.damped_newton import damped_newton
 
 FloatArray = NDArray[np.floating]
-
-MAX_NEWTON_STEPS = 100
-MAX_HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -95,20 +93,15 @@ class KernelFitter:
         if self.loss.quadratic:
             # The working system of a quadratic loss does not depend on where it is taken.
             return self._newton_step(operator, np.zeros((1, 1)), start, tol)
-        current = self._restart(operator, start)
-        for step in range(1, MAX_NEWTON_STEPS + 1):
-            # The model is only as good as the point it is taken at: early steps are solved loosely.
-            step_tol = max(tol, 10.0 ** (-3 * step))
-            target = self._newton_step(operator, current.decision, current, step_tol)
-            improved = self._line_search(current, target)
-            decrease = current.value - improved.value
-            current = improved
-            if step_tol > tol:
-                continue
-            exhausted = decrease <= 4 * np.finfo(np.float64).eps * abs(current.value)
-            if exhausted or self._violation(current) <= 100 * tol:
-                break
-        return current
+        return damped_newton(
+            self._restart(operator, start),
+            step_from=lambda fit, step_tol: self._newton_step(
+                operator, fit.decision, fit, step_tol
+            ),
+            between=self._between,
+            violation=self._violation,
+            tol=tol,
+        )
 
     def _violation(self, fit: KernelFit) -> float:
         """Relative error of the optimality condition ``dual = -w loss'(f) / (alpha Wt)``.
@@ -156,25 +149,16 @@ class KernelFitter:
         value = self.objective(dual, intercept, kernel_dual)
         return KernelFit(dual, intercept, kernel_dual, unknown, value, Status.CONVERGED)
 
-    def _line_search(self, current: KernelFit, target: KernelFit) -> KernelFit:
-        """Go from `current` towards `target`, halving the step until the objective decreases."""
-        step = 1.0
-        # The last full step gains less than the rounding of the objective, and must not be halved.
-        bound = current.value + 4 * np.finfo(np.float64).eps * abs(current.value)
-        for _ in range(MAX_HALVINGS):
-            dual = current.dual + step * (target.dual - current.dual)
-            intercept = current.intercept + step * (target.intercept - current.intercept)
-            kernel_dual = current.kernel_dual + step * (target.kernel_dual - current.kernel_dual)
-            value = self.objective(dual, intercept, kernel_dual)
-            if value <= bound:
-                return KernelFit(
-                    dual,
-                    intercept,
-                    kernel_dual,
-                    target.unknown,
-                    value,
-                    target.status,
-                    current.n_products + target.n_products,
-                )
-            step *= 0.5
-        return current
+    def _between(self, current: KernelFit, target: KernelFit, step: float) -> KernelFit:
+        dual = current.dual + step * (target.dual - current.dual)
+        intercept = current.intercept + step * (target.intercept - current.intercept)
+        kernel_dual = current.kernel_dual + step * (target.kernel_dual - current.kernel_dual)
+        return KernelFit(
+            dual,
+            intercept,
+            kernel_dual,
+            target.unknown,
+            self.objective(dual, intercept, kernel_dual),
+            target.status,
+            current.n_products + target.n_products,
+        )

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
-from kernlens.optim.composite_objective import CompositeObjective, Progress
 from kernlens.optim.factored_lbfgs import factored_lbfgs
-from kernlens.optim.particle_problem import ParticleProblem
+from kernlens.optim.lbfgs import Progress
+from kernlens.optim.particle_problem import ParticleObjective, ParticleProblem
 from kernlens.optim.proximal_gradient import proximal_gradient
 from kernlens.optim.reduced_objective import ReducedPoint
 from kernlens.optim.regularisation_path import (
@@ -88,7 +88,7 @@ class ParticleLearner:
     tol: float = 1e-6
     strata: NDArray[np.integer] | None = None
     progress: StageProgress | None = None
-    _watched: CompositeObjective | None = field(default=None, init=False)
+    _watched: ParticleObjective | None = field(default=None, init=False)
 
     @property
     def is_large(self) -> bool:
@@ -158,19 +158,19 @@ class ParticleLearner:
             return self.fresh, self._middle_alpha()
         total = float(self.rows.weights.sum())
         part = float(self._watched.smooth.fitter.weights.sum())
-        return self._watched.best.W, self._watched.alpha * part / total
+        return self._watched.best.W, self._watched.strength * part / total
 
     def _middle_alpha(self) -> float:
         return float(GRID[2]) * self.problem.reference_alpha(self.rows)
 
-    def _watch(self, objective: CompositeObjective) -> CompositeObjective:
+    def _watch(self, objective: ParticleObjective) -> ParticleObjective:
         """Remember the objective that is being minimised: it keeps its best point."""
         self._watched = objective
         return objective
 
     def _objective(
         self, rows: CanonicalRows, alpha: float, tol: float = STEP_TOL
-    ) -> CompositeObjective:
+    ) -> ParticleObjective:
         return self._watch(self.problem.objective(rows, alpha, tol=tol))
 
     def _parts(self) -> list[tuple[CanonicalRows, CanonicalRows]]:
@@ -248,7 +248,7 @@ class ParticleLearner:
         )
         return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, steps.history)
 
-    def _polish(self, end: SolveResult, objective: CompositeObjective) -> SolveResult:
+    def _polish(self, end: SolveResult, objective: ParticleObjective) -> SolveResult:
         """Proximal steps from the end of the quasi-Newton ones; the objective only decreases."""
         steps = proximal_gradient(objective, end.solution, max_iter=POLISH_ITER)
         history = (*end.history, *(value for value in steps.history if value < end.history[-1]))

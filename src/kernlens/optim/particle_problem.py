@@ -12,10 +12,21 @@ from kernlens.kernels.one_dimensional import OneDimensionalKernel
 from kernlens.losses import Loss
 from kernlens.optim.composite_objective import CompositeObjective
 from kernlens.optim.kernel_fit import KernelFitter
-from kernlens.optim.reduced_objective import ReducedObjective
+from kernlens.optim.reduced_objective import ReducedObjective, ReducedPoint
 from kernlens.penalties.contract import Penalty
 
 FloatArray = NDArray[np.floating]
+
+
+@dataclass
+class ParticleObjective(CompositeObjective[ReducedPoint]):
+    """Objective (10) of BKerNN on given rows."""
+
+    smooth: ReducedObjective
+
+    def refine(self, point: ReducedPoint) -> ReducedPoint:
+        """Solve again for the coefficients of `point`, to this objective's tolerance."""
+        return self.smooth.refit(point, tol=self.tol)
 
 
 @dataclass(frozen=True)
@@ -29,11 +40,11 @@ class ParticleProblem:
 
     def objective(
         self, rows: CanonicalRows, alpha: float, *, tol: float = 1e-7
-    ) -> CompositeObjective:
+    ) -> ParticleObjective:
         """Return the objective on `rows`, its linear solves carried to a residual of `tol`."""
         fitter = KernelFitter(self.loss, rows.y, rows.weights, alpha)
         smooth = ReducedObjective(rows.X, self.kernel, fitter, self.n_jobs)
-        return CompositeObjective(smooth, self.penalty, tol)
+        return ParticleObjective(smooth, self.penalty, tol)
 
     def reference_alpha(self, rows: CanonicalRows) -> float:
         """Scale of alpha: target scale times the root mean square norm of a row, over n."""

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._result import SolveResult, Status
-from kernlens.optim.composite_objective import CompositeObjective, Progress
+from kernlens.optim.composite_objective import CompositeObjective
+from kernlens.optim.lbfgs import Progress
 from kernlens.optim.reduced_objective import ReducedPoint
 
 FloatArray = NDArray[np.floating]

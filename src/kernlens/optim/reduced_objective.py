@@ -55,6 +55,11 @@ class ReducedObjective:
     fitter: KernelFitter
     n_jobs: int | None = None
 
+    @property
+    def penalty_strength(self) -> float:
+        """The same alpha stands in front of the norm of the function and of the penalty on W."""
+        return self.fitter.alpha
+
     def at(
         self, W: FloatArray, *, start: ReducedPoint | None = None, tol: float = 1e-8
     ) -> ReducedPoint:

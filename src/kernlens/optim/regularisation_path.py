@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from kernlens._blocks import map_blocks
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
-from kernlens.optim.composite_objective import CompositeObjective, Progress
 from kernlens.optim.factored_lbfgs import factored_lbfgs
-from kernlens.optim.particle_problem import ParticleProblem
+from kernlens.optim.lbfgs import Progress
+from kernlens.optim.particle_problem import ParticleObjective, ParticleProblem
 from kernlens.optim.reduced_objective import ReducedPoint
 from kernlens.optim.ridge_functions import RidgeFunctions
 
@@ -55,11 +55,11 @@ class PathFollower:
     max_iter: int
     tol: float
     inner_tol: float
-    watch: Callable[[CompositeObjective], CompositeObjective]
+    watch: Callable[[ParticleObjective], ParticleObjective]
     progress: Progress | None = None
     point: ReducedPoint | None = field(default=None, init=False)
 
-    def advance(self, alpha: float) -> tuple[CompositeObjective, ReducedPoint]:
+    def advance(self, alpha: float) -> tuple[ParticleObjective, ReducedPoint]:
         """Minimise at `alpha` from both starts and keep the better end."""
         objective = self.watch(self.problem.objective(self.rows, alpha, tol=self.inner_tol))
         end = minimise_from_both(
@@ -76,7 +76,7 @@ class PathFollower:
 
 
 def minimise_from_both(
-    objective: CompositeObjective,
+    objective: ParticleObjective,
     previous: FloatArray | None,
     fresh: FloatArray,
     *,

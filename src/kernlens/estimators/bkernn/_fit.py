@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,14 @@ from kernlens._validation import (
     check_count,
     check_enough_rows,
     check_flag,
-    check_magnitude,
     check_memory,
     check_n_jobs,
     check_non_negative,
     check_particles,
-    check_weights,
 )
 from kernlens.base import FeatureLearnerMixin
+from kernlens.estimators._fit_arrays import class_numbers
+from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.bkernn.partial_functions import PartialFunctions, tabulate
 from kernlens.kernels.one_dimensional import KERNELS, make_kernel
 from kernlens.losses import Loss
@@ -43,32 +43,6 @@ from kernlens.penalties import PENALTIES, Penalty, make_penalty
 FloatArray = NDArray[np.floating]
 
 OPTIMIZERS = ("auto", "lbfgs", "plain")
-
-
-@dataclass(frozen=True)
-class _Standardisation:
-    """Columns are used as ``(x - mean) / scale``; constant columns become zero."""
-
-    mean: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def of(cls, X: FloatArray, weights: FloatArray, wanted: bool) -> _Standardisation:
-        mean = np.average(X, axis=0, weights=weights)
-        if not wanted:
-            # The kernels see differences only, so centring changes nothing but the rounding.
-            return cls(mean, np.ones(X.shape[1]))
-        centred = X - mean
-        largest = np.max(np.abs(centred), axis=0)
-        # A column that varies by rounding only is a constant.
-        constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
-        largest[constant | (largest == 0.0)] = 1.0
-        # Squares of the ratios, so that columns of any size keep their digits.
-        ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))
-        return cls(mean, np.where(constant, 1.0, largest * ratio))
-
-    def apply(self, X: FloatArray) -> FloatArray:
-        return (X - self.mean) / self.scale
 
 
 class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
@@ -102,7 +76,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         check_enough_rows(int(np.count_nonzero(weights)), _name(self))
         self._check_memory(len(X), len(y))
         rows = canonical_rows(X, y, weights)
-        units = _Standardisation.of(rows.X, rows.weights, self.standardize)
+        units = Standardisation.of(rows.X, rows.weights, self.standardize)
         rows = replace(rows, X=units.apply(rows.X))
         scale = target_scale(loss, rows)
         problem = ParticleProblem(
@@ -116,16 +90,14 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
                 self._fresh_particles(rows, scale),
                 self.max_iter,
                 self.tol,
-                _classes(rows.y) if stratify else None,
+                class_numbers(rows.y) if stratify else None,
                 progress,
             )
             alpha, result = self._learn(learner, units)
             point = learner.solve_at(result.solution, alpha)
         self._store(problem, point, alpha, result, units)
 
-    def _learn(
-        self, learner: ParticleLearner, units: _Standardisation
-    ) -> tuple[float, SolveResult]:
+    def _learn(self, learner: ParticleLearner, units: Standardisation) -> tuple[float, SolveResult]:
         """Choose alpha and the particles; interrupted, give back the best of both so far."""
         alpha = None
         previous = self._previous_particles(units)
@@ -143,7 +115,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
             W, reached = learner.best_so_far()
             return alpha or reached, SolveResult(W, Status.INTERRUPTED, 0)
 
-    def _resolve_alpha(self, learner: ParticleLearner, units: _Standardisation) -> float:
+    def _resolve_alpha(self, learner: ParticleLearner, units: Standardisation) -> float:
         searched = self.__dict__.pop("alpha_search_", None)
         if self.alpha == "heuristic":
             rows = learner.rows.X if self.standardize else learner.rows.X + units.mean
@@ -177,7 +149,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         # A constant column cannot matter: no particle looks at it.
         return np.where(np.ptp(rows.X, axis=0) > 0.0, W, 0.0)
 
-    def _previous_particles(self, units: _Standardisation) -> FloatArray | None:
+    def _previous_particles(self, units: Standardisation) -> FloatArray | None:
         """Particles of the fit before, if it is to be continued and had the same columns."""
         if not self.warm_start or not hasattr(self, "particles_"):
             return None
@@ -202,7 +174,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         point: ReducedPoint,
         alpha: float,
         result: SolveResult,
-        units: _Standardisation,
+        units: Standardisation,
     ) -> None:
         functions = RidgeFunctions.of(point)
         self.alpha_ = alpha
@@ -254,27 +226,6 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def check_fit_arrays(
-    estimator: BaseBKerNN,
-    X: ArrayLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    **options: Any,
-) -> tuple[FloatArray, NDArray[Any], FloatArray]:
-    """Validate X, y and the weights, before any work."""
-    estimator._check_parameters()
-    checked_X, checked_y = validate_data(
-        estimator, X, y, dtype=np.float64, ensure_min_samples=2, **options
-    )
-    check_magnitude(checked_X, "X")
-    return checked_X, checked_y, check_weights(sample_weight, checked_X)
-
-
-def _classes(y: FloatArray) -> NDArray[np.integer]:
-    """Class numbers (n_samples,) of one-hot targets, of which two classes have one row only."""
-    return np.vstack([np.full(y.shape[1], 0.5), y]).argmax(axis=0)
 
 
 def _name(estimator: BaseEstimator) -> str:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from numpy.typing import ArrayLike
 
-from kernlens._validation import check_classes
-from kernlens.estimators.bkernn._fit import BaseBKerNN, check_fit_arrays
-from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
-
-FloatArray = NDArray[np.floating]
+from kernlens.estimators._fit_arrays import check_fit_arrays, encode_labels
+from kernlens.estimators._prediction import DecisionClassifierMixin
+from kernlens.estimators.bkernn._fit import BaseBKerNN
 
 
-class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
+class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
     """Brownian kernel neural network (BKerNN) for classification.
 
     The logistic loss for two classes, the multinomial one for more, in the objective of
@@ -177,63 +171,7 @@ class BKerNNClassifier(ClassifierMixin, BaseBKerNN):
         self
         """
         X, y, weights = check_fit_arrays(self, X, y, sample_weight)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        check_classes(self.classes_[np.unique(codes[weights > 0])], type(self).__name__)
-        binary = len(self.classes_) == 2
-        one_hot = np.eye(len(self.classes_))[:, codes]
-        loss: Loss = LogisticLoss() if binary else MultinomialLoss()
-        self._fit_encoded(X, one_hot[1:] if binary else one_hot, weights, loss, stratify=True)
+        labels = encode_labels(y, weights, type(self).__name__)
+        self.classes_ = labels.classes
+        self._fit_encoded(X, labels.targets, weights, labels.loss, stratify=True)
         return self
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Log-odds of the second class, or one score per class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Their softmax are the probabilities.
-        """
-        decision = self._decision(X)
-        return decision[0] if len(decision) == 1 else np.ascontiguousarray(decision.T)
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Class probabilities, in the order of `classes_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            second = expit(scores)
-            return np.column_stack([1.0 - second, second])
-        probabilities: FloatArray = softmax(scores, axis=1)
-        return probabilities
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self.decision_function(X)
-        winners = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winners]
-        return labels

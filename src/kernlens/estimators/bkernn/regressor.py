@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 
-from kernlens._validation import check_choice, check_magnitude
-from kernlens.estimators.bkernn._fit import BaseBKerNN, check_fit_arrays
+from kernlens._validation import check_choice
+from kernlens.estimators._fit_arrays import check_fit_arrays, regression_targets
+from kernlens.estimators._prediction import DecisionRegressorMixin
+from kernlens.estimators.bkernn._fit import BaseBKerNN
 from kernlens.losses import HuberLoss, Loss, SquaredLoss
 
 FloatArray = NDArray[np.floating]
 
 
-class BKerNNRegressor(RegressorMixin, BaseBKerNN):
+class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     """Brownian kernel neural network (BKerNN) for regression.
 
     Learns a function ``f(x) = c + (1/m) sum_j g_j(w_j . x)`` of a few learned directions by
@@ -194,27 +195,10 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
         X, y, weights = check_fit_arrays(
             self, X, y, sample_weight, multi_output=True, y_numeric=True
         )
-        targets = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
-        check_magnitude(targets, "y")
+        targets = regression_targets(y)
         self._single_target = y.ndim == 1
         self._fit_encoded(X, targets, weights, self._make_loss(targets, weights))
         return self
-
-    def predict(self, X: ArrayLike) -> FloatArray:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_targets)
-            In the shape of the y given to `fit`.
-        """
-        decision = self._decision(X)
-        return decision[0] if self._single_target else np.ascontiguousarray(decision.T)
 
     def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
         if isinstance(self.loss, Loss):
@@ -228,8 +212,3 @@ class BKerNNRegressor(RegressorMixin, BaseBKerNN):
         deviation = np.sqrt(np.average(np.square(y - centre[:, None]), axis=1, weights=weights))
         delta = 0.5 * (1.4826 * float(np.mean(spread)) or float(np.mean(deviation))) or 1.0
         return HuberLoss(delta)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

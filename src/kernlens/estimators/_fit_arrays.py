@@ -1,0 +1,137 @@
+"""From what the user passes to `fit` to checked arrays, targets and a loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from kernlens._validation import check_classes, check_magnitude, check_weights
+from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
+
+FloatArray = NDArray[np.floating]
+
+
+class ChecksParameters(Protocol):
+    """An estimator that can check its own parameters."""
+
+    def _check_parameters(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class EncodedLabels:
+    """Labels as targets of a loss.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Labels, sorted.
+    targets : ndarray of shape (n_targets, n_samples)
+        One-hot rows, one per class; for two classes the row of the second one only.
+    loss : Loss
+        Logistic for two classes, multinomial for more.
+    """
+
+    classes: NDArray[Any]
+    targets: FloatArray
+    loss: Loss
+
+
+def check_fit_arrays(
+    estimator: ChecksParameters,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    **options: Any,
+) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    """Validate the parameters, X, y and the weights, before any work.
+
+    Parameters
+    ----------
+    estimator : estimator with a method `_check_parameters`
+        Gets `n_features_in_`, and `feature_names_in_` if X has names.
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets or labels.
+    sample_weight : array-like of shape (n_samples,) or None
+        Non-negative weights.
+    **options : dict
+        For :func:`sklearn.utils.validation.validate_data`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        As float64.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    weights : ndarray of shape (n_samples,)
+        As float64.
+    """
+    estimator._check_parameters()
+    checked_X, checked_y = validate_data(
+        estimator, X, y, dtype=np.float64, ensure_min_samples=2, **options
+    )
+    check_magnitude(checked_X, "X")
+    return checked_X, checked_y, check_weights(sample_weight, checked_X)
+
+
+def regression_targets(y: NDArray[Any]) -> FloatArray:
+    """Return targets as contiguous float64 rows, their magnitude checked.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_targets, n_samples)
+    """
+    targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    check_magnitude(targets, "y")
+    return targets
+
+
+def encode_labels(y: NDArray[Any], weights: FloatArray, estimator: str) -> EncodedLabels:
+    """Encode labels, after checking that they are labels and of two classes at least.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels.
+    weights : ndarray of shape (n_samples,)
+        Non-negative; only rows of positive weight count towards the two classes.
+    estimator : str
+        Name of the estimator, for the message of the error.
+
+    Returns
+    -------
+    EncodedLabels
+    """
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    check_classes(classes[np.unique(codes[weights > 0])], estimator)
+    one_hot = np.eye(len(classes))[:, codes]
+    if len(classes) == 2:
+        return EncodedLabels(classes, one_hot[1:], LogisticLoss())
+    return EncodedLabels(classes, one_hot, MultinomialLoss())
+
+
+def class_numbers(y: FloatArray) -> NDArray[np.integer]:
+    """Class numbers of one-hot targets, of which two classes have one row only.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_targets, n_samples)
+        The `targets` of :class:`EncodedLabels`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Positions in the sorted classes if there are two, else those plus 1.
+    """
+    return np.vstack([np.full(y.shape[1], 0.5), y]).argmax(axis=0)

@@ -1,0 +1,1 @@
+"""Explicit feature maps and how they are chosen."""

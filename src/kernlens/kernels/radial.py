@@ -1,0 +1,209 @@
+"""Radial kernels ``k(u, v) = phi(|u - v|^2)``, by their profile and its derivative.
+
+Every kernel here has length scale 1: the linear map in front of it carries the scale. Writing s for
+the squared distance and r for its root, with the usual length scale l each is k(u / l, v / l).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+FloatArray = NDArray[np.floating]
+
+#: Points closer than this share of their size are one point to a kernel that is not smooth at zero.
+SAME_POINT = 1e-10
+
+
+class RadialKernel(ABC):
+    """A kernel given by its profile phi; subclass it to bring your own.
+
+    Both methods take squared distances (n, m) that they must not change, and return new arrays of
+    that shape.
+
+    Attributes
+    ----------
+    smooth_at_zero : bool
+        False if phi is a function of r rather than of s, like the Laplace kernel. Its derivative
+        must then be given as 0 at s = 0, and distances are computed one by one: a point is its own
+        neighbour at a distance of exactly 0.
+    """
+
+    smooth_at_zero: bool = True
+
+    @abstractmethod
+    def profile(self, s: FloatArray) -> FloatArray:
+        """Return phi(s), with phi(0) = 1."""
+
+    @abstractmethod
+    def derivative(self, s: FloatArray) -> FloatArray:
+        """Return phi'(s), the derivative with respect to the squared distance."""
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both; worth overriding where they share their expensive part."""
+        return self.profile(s), self.derivative(s)
+
+    def distances(self, U: FloatArray, V: FloatArray) -> FloatArray:
+        """Return the squared distances of rows of U (n, d) and V (m, d), (n, m)."""
+        if not self.smooth_at_zero:
+            pairs: FloatArray = cdist(U, V, "sqeuclidean")
+            # A centre that is a copy of a row was mapped by a matrix product of another shape,
+            # which may round otherwise; a derivative like 1 / r makes noise of what remains.
+            size = np.einsum("ij,ij->i", V, V).max(initial=0.0)
+            pairs[pairs <= SAME_POINT**2 * size] = 0.0
+            return pairs
+        # One matrix product; its rounding, about eps |u|^2, is harmless to a profile smooth in s.
+        s = U @ (-2.0 * V.T)
+        s += np.einsum("ij,ij->i", U, U)[:, None]
+        s += np.einsum("ij,ij->i", V, V)
+        return np.maximum(s, 0.0, out=s)
+
+    def matrix(self, U: FloatArray, V: FloatArray) -> FloatArray:
+        """Return the kernel matrix (n, m) of rows of U (n, d) and V (m, d)."""
+        return self.profile(self.distances(U, V))
+
+
+class GaussianKernel(RadialKernel):
+    """``exp(-s / 2)``; with length scale l, gamma = 1 / (2 l^2) in ``exp(-gamma s)``."""
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        values = -0.5 * s
+        return np.exp(values, out=values)
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return -0.5 * self.profile(s)
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        values = self.profile(s)
+        return values, -0.5 * values
+
+
+class Matern32Kernel(RadialKernel):
+    """``(1 + sqrt(3) r) exp(-sqrt(3) r)``."""
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[0]
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return -1.5 * np.exp(-np.sqrt(3.0 * s))
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scaled = np.sqrt(3.0 * s)
+        decay = np.exp(-scaled)
+        return (1.0 + scaled) * decay, -1.5 * decay
+
+
+class Matern52Kernel(RadialKernel):
+    """``(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)``."""
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[0]
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[1]
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scaled = np.sqrt(5.0 * s)
+        decay = np.exp(-scaled)
+        linear = (1.0 + scaled) * decay
+        return linear + (5.0 / 3.0) * s * decay, (-5.0 / 6.0) * linear
+
+
+@dataclass(frozen=True)
+class RationalQuadraticKernel(RadialKernel):
+    """``(1 + s / (2 a))^(-a)``, a mixture of Gaussians of many scales; Gaussian as a grows.
+
+    Parameters
+    ----------
+    a : float
+        Positive; small values have heavy tails.
+    """
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.a < np.inf:
+            raise ValueError(f"a must be a positive finite number, got {self.a!r}.")
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        return np.exp(-self.a * np.log1p(s / (2.0 * self.a)))
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[1]
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        values = self.profile(s)
+        return values, -0.5 * values / (1.0 + s / (2.0 * self.a))
+
+
+class LaplaceKernel(RadialKernel):
+    """``exp(-r)``; its derivative in s is unbounded near 0 and counted as 0 at 0."""
+
+    smooth_at_zero = False
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        return np.exp(-np.sqrt(s))
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[1]
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r = np.sqrt(s)
+        values = np.exp(-r)
+        slopes = np.divide(-0.5 * values, r, out=np.zeros_like(values), where=r > 0.0)
+        return values, slopes
+
+
+RADIAL_KERNELS: dict[str, Callable[[], RadialKernel]] = {
+    "gaussian": GaussianKernel,
+    "matern32": Matern32Kernel,
+    "matern52": Matern52Kernel,
+    "rational_quadratic": RationalQuadraticKernel,
+    "laplace": LaplaceKernel,
+}
+
+
+def make_radial_kernel(kernel: str | RadialKernel) -> RadialKernel:
+    """Return the kernel of that name, or the kernel itself."""
+    return RADIAL_KERNELS[kernel]() if isinstance(kernel, str) else kernel
+
+
+def check_radial_kernel(kernel: RadialKernel) -> None:
+    """Refuse a kernel whose profile or derivative cannot be used, in one sentence."""
+    name = type(kernel).__name__
+    s = np.array([[0.0, 0.25, 1.0, 4.0]])
+    values = np.asarray(kernel.profile(s.copy()), dtype=np.float64)
+    slopes = np.asarray(kernel.derivative(s.copy()), dtype=np.float64)
+    if values.shape != s.shape or slopes.shape != s.shape:
+        raise ValueError(
+            f"{name}: profile and derivative must return arrays of the shape of their argument "
+            f"{s.shape}, got {values.shape} and {slopes.shape}."
+        )
+    if not np.isfinite(slopes[0, 0]):
+        raise ValueError(
+            f"{name} has no finite derivative at zero; return 0 there and set "
+            "smooth_at_zero = False, or use a kernel that is smooth in the squared distance."
+        )
+    if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
+        raise ValueError(f"{name}: profile and derivative must be finite for every s >= 0.")
+    if abs(values[0, 0] - 1.0) > 1e-12:
+        raise ValueError(
+            f"{name}: the profile must be 1 at zero, got {values[0, 0]:.6g}; divide it by that."
+        )
+    _check_derivative(name, kernel, slopes, s)
+
+
+def _check_derivative(name: str, kernel: RadialKernel, slopes: FloatArray, s: FloatArray) -> None:
+    away = s[:, 1:]
+    step = 1e-6 * away
+    measured = (kernel.profile(away + step) - kernel.profile(away - step)) / (2.0 * step)
+    if not np.allclose(slopes[:, 1:], measured, rtol=1e-4, atol=1e-7):
+        raise ValueError(
+            f"{name}: derivative is not that of profile with respect to the squared distance s: at "
+            f"s = 1 it gives {slopes[0, 2]:.6g}, differences give {measured[0, 1]:.6g}."
+        )

@@ -1,0 +1,193 @@
+"""Choice of HKRR's number of components and alpha on held-out rows, maps reused along the way.
+
+Every split follows decreasing values of alpha, each started from the map of the one before. A
+strong penalty on the function leaves only the directions that matter; as it weakens they stay, and
+local minima that a direct start would fall into are avoided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._rows import CanonicalRows
+from kernlens.optim.hyper_kernel import HyperKernelPoint
+from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
+from kernlens.optim.lbfgs import Progress
+from kernlens.optim.map_starts import gradient_outer_product
+from kernlens.optim.varpro import Watch
+
+FloatArray = NDArray[np.floating]
+Bounds = tuple[FloatArray, FloatArray]
+
+#: Iterations at each alpha of a path, and the relative decrease at which they end.
+STEP_ITER = 40
+STEP_TOL = 1e-4
+#: A path ends after this many alphas in a row that predict worse than the best.
+PATIENCE = 2
+#: A direction counts if the function varies along it at least this much, as a share.
+SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, rows to score on, and the centres among the first."""
+
+    train: CanonicalRows
+    test: CanonicalRows
+    Z: FloatArray
+
+
+@dataclass(frozen=True)
+class Visited:
+    """One setting, with the map it led to on every split and the mean held-out loss."""
+
+    n_components: int
+    alpha: float
+    loss: float
+    maps: tuple[FloatArray, ...]
+
+
+@dataclass
+class SettingSearch:
+    """Paths over alpha for several numbers of components.
+
+    Attributes
+    ----------
+    problem : HyperKernelProblem
+    splits : sequence of Split
+    alphas : sequence of float
+        Tried from large to small.
+    bounds : tuple of ndarray of shape (n_targets,), or None
+        Lowest and highest decision values, to which what is scored is clipped (the paper's T_M).
+    progress, watch : callable or None
+        The callback of iterations, and alpha -> callback of evaluated points.
+    visited : list of Visited
+        Everything tried so far.
+    """
+
+    problem: HyperKernelProblem
+    splits: Sequence[Split]
+    alphas: Sequence[float]
+    bounds: Bounds | None = None
+    progress: Progress | None = None
+    watch: Callable[[float], Watch] | None = None
+    visited: list[Visited] = field(default_factory=list, init=False)
+
+    def follow(self, starts: Sequence[FloatArray], alphas: Sequence[float] | None = None) -> None:
+        """Go down the alphas from one map per split, until predictions get worse."""
+        maps = tuple(starts)
+        lowest, worse = np.inf, 0
+        for alpha in self.alphas if alphas is None else alphas:
+            ends = [self._step(split, B, alpha) for split, B in zip(self.splits, maps, strict=True)]
+            maps = tuple(end.W for end in ends)
+            loss = float(
+                np.mean(
+                    [
+                        self.held_out(end, split.test)
+                        for end, split in zip(ends, self.splits, strict=True)
+                    ]
+                )
+            )
+            self.visited.append(Visited(len(maps[0]), alpha, loss, maps))
+            worse = worse + 1 if loss >= lowest else 0
+            lowest = min(lowest, loss)
+            if worse == PATIENCE:
+                return
+
+    @property
+    def best(self) -> Visited:
+        """The setting with the lowest held-out loss; of equal ones the first."""
+        return min(self.visited, key=lambda setting: setting.loss)
+
+    def narrowed(self, setting: Visited, n_components: int | None = None) -> list[FloatArray]:
+        """Maps of `setting` reduced to the directions that matter to their functions.
+
+        Returns
+        -------
+        list of ndarray of shape (r, n_features)
+            One per split; r is `n_components`, or else the number of directions with a share of at
+            least SHARE on average.
+        """
+        roots, shares = [], []
+        for split, B in zip(self.splits, setting.maps, strict=True):
+            point = self.problem.objective(split.train, split.Z, setting.alpha).at(B)
+            values, vectors = direction_strengths(point, split.train.weights)
+            roots.append((B, vectors))
+            shares.append(values / (values.sum() or 1.0))
+        if n_components is None:
+            n_components = max(1, int(np.sum(np.mean(shares, axis=0) >= SHARE)))
+        return [reduce_map(B, vectors[:n_components]) for B, vectors in roots]
+
+    def held_out(self, point: HyperKernelPoint, test: CanonicalRows) -> float:
+        """Mean loss of the fitted function on other rows."""
+        images = test.X @ point.W.T
+        matrix = self.problem.kernel.matrix(images, point.blocks.centre_images)
+        decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
+        return held_out_loss(self.problem, test, decision, self.bounds)
+
+    def _step(self, split: Split, B: FloatArray, alpha: float) -> HyperKernelPoint:
+        objective = self.problem.objective(split.train, split.Z, alpha)
+        result = self.problem.minimise(
+            objective,
+            objective.at(B),
+            max_iter=STEP_ITER,
+            tol=STEP_TOL,
+            progress=self.progress,
+            watch=None if self.watch is None else self.watch(alpha),
+        )
+        point: HyperKernelPoint = result.solution
+        return point
+
+
+def held_out_loss(
+    problem: HyperKernelProblem,
+    test: CanonicalRows,
+    decision: FloatArray,
+    bounds: Bounds | None,
+) -> float:
+    """Weighted mean loss of clipped decision values on `test`."""
+    clipped = clip_decision(decision, bounds)
+    return float(np.average(problem.loss.values(test.y, clipped), weights=test.weights))
+
+
+def clip_decision(decision: FloatArray, bounds: Bounds | None) -> FloatArray:
+    """Keep decision values (n_targets, n_samples) within the bounds of every target."""
+    if bounds is None:
+        return decision
+    low, high = bounds
+    return np.clip(decision, low[:, None], high[:, None])
+
+
+def direction_strengths(
+    point: HyperKernelPoint, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Root mean square slopes of a fitted function along its principal directions.
+
+    Returns
+    -------
+    slopes : ndarray of shape (n_components,)
+        Square roots of the leading eigenvalues of the average gradient outer product, decreasing.
+    directions : ndarray of shape (n_components, n_features)
+        Its eigenvectors, orthonormal rows.
+    """
+    B = point.W
+    M = gradient_outer_product(point, weights)
+    # Eigenvectors of B^T M B lie in the row space of B: an orthonormal basis of it makes this a
+    # small problem.
+    basis, R = np.linalg.qr(B.T)
+    values, vectors = np.linalg.eigh(R @ M @ R.T)
+    slopes = np.sqrt(np.maximum(values[::-1], 0.0))
+    return slopes, (basis @ vectors[:, ::-1]).T
+
+
+def reduce_map(B: FloatArray, directions: FloatArray) -> FloatArray:
+    """The map restricted to orthonormal `directions` (r, n_features), with r rows, up to rotation.
+
+    ``|reduce_map(B, Q) x| = |B Q^T Q x|``.
+    """
+    restricted = B @ directions.T
+    return np.linalg.qr(restricted, mode="r") @ directions

@@ -1,0 +1,81 @@
+"""SciPy's L-BFGS in units of its own, with the history of the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+from kernlens._result import SolveResult, Status
+
+FloatArray = NDArray[np.floating]
+#: Called after every iteration with (iteration, objective).
+Progress = Callable[[int, float], None]
+
+MEMORY = 20
+#: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
+_STATUS = {0: Status.CONVERGED, 1: Status.MAX_ITER}
+
+
+def lbfgs(
+    value_and_gradient: Callable[[FloatArray], tuple[float, FloatArray]],
+    start: FloatArray,
+    value: float,
+    *,
+    max_iter: int,
+    tol: float,
+    progress: Progress | None = None,
+) -> SolveResult:
+    """Minimise a smooth function of a flat vector.
+
+    L-BFGS-B has no scale of its own: it sees variables of unit size and an objective that starts
+    at 1, so that its steps are the same for data in any unit.
+
+    Parameters
+    ----------
+    value_and_gradient : callable
+        Objective and gradient at a vector.
+    start : ndarray of shape (n,)
+        Where to start.
+    value : float
+        The objective there, or close to it; a scale only, and the first entry of the history.
+    max_iter : int
+        Iterations; each costs about one evaluation.
+    tol : float
+        Stop when an iteration lowers the objective by less than ``tol * |value|``.
+    progress : callable or None
+        Called after every iteration.
+
+    Returns
+    -------
+    SolveResult
+        `solution` is the last vector; `history` has the objective, its first entry `value`.
+    """
+    unit = float(np.linalg.norm(start)) / np.sqrt(start.size) or 1.0
+    scale = abs(value) or 1.0
+    history = [value]
+
+    def scaled(x: FloatArray) -> tuple[float, FloatArray]:
+        objective, gradient = value_and_gradient(unit * x)
+        return objective / scale, (unit / scale) * gradient
+
+    def record(intermediate_result: OptimizeResult) -> None:
+        history.append(scale * float(intermediate_result.fun))
+        if progress is not None:
+            progress(len(history) - 1, history[-1])
+
+    options: dict[str, Any] = {
+        "maxiter": max_iter,
+        "maxfun": 4 * max_iter,
+        "maxcor": MEMORY,
+        "ftol": tol,
+        "gtol": 0.0,
+    }
+    outcome = minimize(
+        scaled, start / unit, jac=True, method="L-BFGS-B", callback=record, options=options
+    )
+    status = _STATUS.get(outcome.status, Status.NO_PROGRESS)
+    return SolveResult(unit * outcome.x, status, len(history) - 1, tuple(history))
