@@ -8,24 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import kernlens
-from kernlens.penalties import ConcaveFeaturePenalty
+from families import ESTIMATORS, family_of
 
-ESTIMATORS = [
-    public
-    for public in (getattr(kernlens, name) for name in kernlens.__all__)
-    if isinstance(public, type) and issubclass(public, BaseEstimator)
-]
 #: Skips itself unless SciPy was imported with SCIPY_ARRAY_API=1, as the subprocess below does.
 ARRAY_API = "check_array_api_input"
-LIGHT = {"alpha": 0.03, "n_particles": 5, "max_iter": 5, "n_jobs": 1}
-VARIANTS = [
-    {"penalty": "concave_variable", "kernel": "exponential"},
-    {"penalty": ConcaveFeaturePenalty(s=2.0), "optimizer": "plain", "standardize": False},
-]
 
 
 def cases(estimators):
@@ -49,10 +37,8 @@ def cases(estimators):
 
 def light_variants():
     for estimator in ESTIMATORS:
-        for variant in VARIANTS:
-            yield estimator(**LIGHT, **variant)
-        if not is_classifier(estimator()):
-            yield estimator(**LIGHT, loss="huber")
+        for settings in family_of(estimator).settings(estimator):
+            yield estimator(**settings)
 
 
 @pytest.mark.parametrize(("estimator", "check"), cases(estimator() for estimator in ESTIMATORS))
@@ -84,7 +70,7 @@ print(json.dumps([[r["check_name"], r["status"], str(r["exception"])] for r in r
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_check_passes_and_none_is_skipped(estimator):
     finished = subprocess.run(
-        [sys.executable, "-c", SCRIPT, estimator.__name__, json.dumps(LIGHT)],
+        [sys.executable, "-c", SCRIPT, estimator.__name__, json.dumps(family_of(estimator).light)],
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         capture_output=True,
         text=True,

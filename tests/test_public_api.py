@@ -8,16 +8,11 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 
 import kernlens
-from kernlens import BKerNNClassifier, BKerNNRegressor
+from families import ESTIMATORS, FAMILIES, light
 
-ESTIMATORS = [
-    public
-    for public in (getattr(kernlens, name) for name in kernlens.__all__)
-    if isinstance(public, type) and issubclass(public, BaseEstimator)
-]
 every = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 
@@ -35,11 +30,11 @@ def fitted(estimator, **options):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 3))
     y = np.abs(X[:, 0]) > 0.7 if is_classifier(estimator()) else np.abs(X[:, 0])
-    return estimator(n_particles=4, max_iter=2, random_state=0, n_jobs=1, **options).fit(X, y)
+    return light(estimator, max_iter=2, **options).fit(X, y)
 
 
 def test_names_are_there_and_sorted_by_ruff():
-    assert {BKerNNRegressor, BKerNNClassifier} <= set(ESTIMATORS)
+    assert sum(len(family.estimators) for family in FAMILIES) == len(ESTIMATORS)
     assert len(set(kernlens.__all__)) == len(kernlens.__all__)
     for name in kernlens.__all__:
         assert hasattr(kernlens, name)
@@ -88,8 +83,10 @@ def test_documentation_of_the_contract(estimator):
     } <= promised
     for section in ("Notes", "References", "Examples"):
         assert documented(estimator.__doc__, section)
-    for method in ("fit", "predict", "transform", "partial_functions"):
-        assert getattr(estimator, method).__doc__
+    methods = [name for name in dir(estimator) if callable(getattr(estimator, name))]
+    assert {"fit", "predict", "transform"} <= set(methods)
+    for method in methods:
+        assert method.startswith("_") or getattr(estimator, method).__doc__
 
 
 @every
@@ -109,15 +106,24 @@ def test_fitted_numbers_are_python_numbers(estimator):
     assert model.objective_history_.ndim == 1
 
 
-def test_classifier_and_regressor_share_their_parameters():
-    regressor = inspect.signature(BKerNNRegressor).parameters
-    classifier = inspect.signature(BKerNNClassifier).parameters
-    assert [name for name in regressor if name != "loss"] == list(classifier)
-    for name, parameter in classifier.items():
-        assert parameter.default == regressor[name].default
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_classifier_and_regressor_share_their_parameters(family):
+    one, other = family.estimators
+    regressor, classifier = (one, other) if is_regressor(one()) else (other, one)
+    assert {classifier.__name__, regressor.__name__} == {
+        f"{family.name}Classifier",
+        f"{family.name}Regressor",
+    }
+    theirs = inspect.signature(regressor).parameters
+    ours = inspect.signature(classifier).parameters
+    only = {name for variant in family.regressor_only for name in variant}
+    assert [name for name in theirs if name not in only] == list(ours)
+    for name, parameter in ours.items():
+        assert parameter.default == theirs[name].default
 
 
-def test_importing_writes_nothing_and_touches_no_global_random_state():
+@every
+def test_a_fit_touches_no_global_random_state(estimator):
     state = np.random.get_state()[1].copy()  # noqa: NPY002
-    fitted(BKerNNRegressor)
+    fitted(estimator)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002

@@ -111,12 +111,59 @@ def minimise_coefficients(loss, K, Kzz, y, weights, alpha, intercept=True):
     return end.fun, *unpack(end.x)
 
 
+def polished_coefficients(loss, K, Kzz, y, weights, alpha):
+    """Minimising a, c to rounding: Newton steps after `minimise_coefficients`.
+
+    A direction without curvature, a constant added to all classes, is left alone.
+    """
+    _, a, c = minimise_coefficients(loss, K, Kzz, y, weights, alpha)
+    for _ in range(3):
+        gradient = np.column_stack(coefficient_gradients(loss, K, Kzz, a, c, y, weights, alpha))
+        hessian = coefficient_hessian(loss, K, Kzz, a, c, y, weights, alpha)
+        step = np.linalg.lstsq(hessian, gradient.ravel(), rcond=1e-12)[0].reshape(gradient.shape)
+        a, c = a - step[:, :-1], c - step[:, -1]
+    return a, c
+
+
 def reduced_objective(K, Kzz, y, weights, alpha):
     """(7) with weights, for one target row y (n,), no intercept and the paper's scale: twice H."""
     total = sum(weights)
     moments = K.T @ (weights * y)
     inverse = np.linalg.inv(K.T @ np.diag(weights) @ K + alpha * total * Kzz)
     return (y @ (weights * y) - moments @ inverse @ moments) / total
+
+
+def ridge_coefficients(K, Kzz, y, weights, alpha):
+    """Minimising a (T, p) and c (T,) for the squared loss, by least squares on one tall matrix."""
+    p = len(Kzz)
+    root = np.sqrt(weights)[:, None]
+    values, vectors = np.linalg.eigh(Kzz)
+    norm = np.sqrt(alpha * sum(weights) * np.maximum(values, 0.0))[:, None] * vectors.T
+    tall = np.block([[root * K, root], [norm, np.zeros((p, 1))]])
+    targets = np.vstack([root * y.T, np.zeros((p, len(y)))])
+    solved = np.linalg.lstsq(tall, targets, rcond=None)[0].T
+    return solved[:, :p], solved[:, p]
+
+
+def held_out_loss(kernel, loss, B, train, test, Z, alpha, jitter=1e-10, bounds=None):
+    """Weighted mean loss on `test` of the best function on `train`; both have X, y, weights."""
+    K, Kzz = kernel_matrix(kernel, B, train.X, Z), centre_matrix(kernel, B, Z, jitter)
+    solve = ridge_coefficients
+    if loss != "squared":
+
+        def solve(*data):
+            return polished_coefficients(loss, *data)
+
+    a, c = solve(K, Kzz, train.y, train.weights, alpha)
+    total = 0.0
+    for k, y, weight in zip(
+        kernel_matrix(kernel, B, test.X, Z), test.y.T, test.weights, strict=True
+    ):
+        decision = a @ k + c
+        if bounds is not None:
+            decision = np.minimum(np.maximum(decision, bounds[0]), bounds[1])
+        total += weight * LOSS[loss](y, decision)[0]
+    return total / sum(test.weights)
 
 
 def solve_exactly(K, Kzz, y, weights, alpha, intercept=False):
@@ -223,3 +270,131 @@ def central_differences(function, at, h=1e-5):
         move[index] = h
         out[index] = (function(at + move) - function(at - move)) / (2 * h)
     return out
+
+
+def fitted_function(case, kernel, target):
+    """The function x -> f_t(x) of a problem's map and coefficients, written out."""
+
+    def function(x):
+        value = case.c[target]
+        for coefficient, z in zip(case.a[target], case.Z, strict=True):
+            value += coefficient * KERNEL[kernel](np.linalg.norm(case.B @ (x - z)))
+        return value
+
+    return function
+
+
+def average_outer_product(case, kernel):
+    """sum_i w_i grad f grad f^T / sum w over rows and targets, by finite differences, (d, d)."""
+    total = np.zeros((case.X.shape[1],) * 2)
+    for x, weight in zip(case.X, case.weights, strict=True):
+        for target in range(len(case.y)):
+            slope = central_differences(fitted_function(case, kernel, target), x)
+            total += weight * np.outer(slope, slope)
+    return total / case.weights.sum()
+
+
+def map_gradient(kernel, loss, B, a, c, X, Z, y, weights, alpha):
+    """Gradient of L in B, pair by pair: phi'(s) 2 B (u - v) (u - v)^T times its weight."""
+    K = kernel_matrix(kernel, B, X, Z)
+    out = np.zeros(B.shape)
+    for i, x in enumerate(X):
+        slope = weights[i] / sum(weights) * LOSS[loss](y[:, i], a @ K[i] + c)[1]
+        for j, z in enumerate(Z):
+            out += (slope @ a[:, j]) * kernel_gradient_in_map(kernel, B, x - z)
+    for j, u in enumerate(Z):
+        for k, v in enumerate(Z):
+            out += alpha / 2 * (a[:, j] @ a[:, k]) * kernel_gradient_in_map(kernel, B, u - v)
+    return out
+
+
+def kernel_gradient_in_map(kernel, B, difference):
+    """Gradient in B of k(|B difference|): k'(r) / r B difference difference^T, 0 where r = 0."""
+    r = np.linalg.norm(B @ difference)
+    if r == 0.0:
+        return np.zeros(B.shape)
+    # An imaginary step differentiates without cancellation.
+    slope = KERNEL[kernel](r + 1e-30j).imag / 1e-30
+    return slope / r * np.outer(B @ difference, difference)
+
+
+def clip_singular_values(B, radius):
+    """The paper's projection on the ball of the operator norm."""
+    U, values, Vt = np.linalg.svd(B, full_matrices=False)
+    return U @ np.diag([min(value, radius) for value in values]) @ Vt
+
+
+def armijo(function, x, gradient, project, s, rho, delta, c, s_max=np.inf):
+    """Inner loop of Algorithms 3 and 4 with the corrected test: the new x and its step size.
+
+    The printed s_max bounds the step before its first contraction; here it bounds the step.
+    """
+    s = min(s / delta, s_max)
+    while True:
+        new = project(x - s * gradient)
+        if function(new) <= function(x) - c / s * np.sum((new - x) ** 2):
+            return new, s
+        s = rho * s
+
+
+def algorithm_3(case, kernel, radius, s, n_iter, rho=0.5, delta=0.5, c=1e-4, s_max=np.inf):
+    """VarPro: the maps B^0, B^1, ... and the step sizes."""
+    data = (case.y, case.weights, case.alpha)
+    B, maps, sizes = case.B, [case.B], []
+    for _ in range(n_iter):
+        a, b = polished_coefficients(case.loss, *case.kernels(kernel, B), *data)
+        gradient = map_gradient(kernel, case.loss, B, a, b, case.X, case.Z, *data)
+        B, s = armijo(
+            lambda B, a=a, b=b: case.objective(kernel, B, a, b),
+            B,
+            gradient,
+            lambda B: clip_singular_values(B, radius),
+            s,
+            rho,
+            delta,
+            c,
+            s_max,
+        )
+        maps.append(B)
+        sizes.append(s)
+    return maps, sizes
+
+
+def algorithm_4(case, kernel, radius, s, n_iter, n_coefficient_steps, rho=0.5, delta=0.5, c=1e-4):
+    """Alternating gradient descent, corrected: a list of (B, a, c), the start first.
+
+    `s` are the first step sizes, of the map and of the coefficients. The test of a step in the
+    coefficients is made at the new map, and the last of these steps is kept.
+    """
+    data = (case.y, case.weights, case.alpha)
+    B, p, rule = case.B, len(case.Z), (rho, delta, c)
+    theta = np.column_stack([case.a, case.c])
+    map_size, coefficient_size = s
+    points = [(B, case.a, case.c)]
+    for _ in range(n_iter):
+        a, b = theta[:, :p], theta[:, p]
+        gradient = map_gradient(kernel, case.loss, B, a, b, case.X, case.Z, *data)
+        B, map_size = armijo(
+            lambda B, a=a, b=b: case.objective(kernel, B, a, b),
+            B,
+            gradient,
+            lambda B: clip_singular_values(B, radius),
+            map_size,
+            *rule,
+        )
+        matrices = case.kernels(kernel, B)
+        for _ in range(n_coefficient_steps):
+            a, b = theta[:, :p], theta[:, p]
+            gradient = np.column_stack(coefficient_gradients(case.loss, *matrices, a, b, *data))
+            theta, coefficient_size = armijo(
+                lambda t, m=matrices: fixed_kernel_objective(
+                    case.loss, *m, t[:, :p], t[:, p], *data
+                ),
+                theta,
+                gradient,
+                lambda t: t,
+                coefficient_size,
+                *rule,
+            )
+        points.append((B, theta[:, :p], theta[:, p]))
+    return points

@@ -42,11 +42,18 @@ def alpha_search(model: Any) -> AlphaSearch | None:
     """
     tried = getattr(model, "alpha_search_", None)
     # alpha_search_ of an earlier fit stays on a model that is fitted again with a given alpha.
-    if tried is None or model.alpha != "auto" or len(tried["alpha"]) == 0:
+    if tried is None or not isinstance(model.alpha, str) or len(tried["alpha"]) == 0:
         return None
-    order = np.argsort(tried["alpha"])
+    alphas, losses = np.asarray(tried["alpha"]), np.asarray(tried["loss"])
+    if "n_components" in tried:
+        # Several numbers of components were searched together: the curve of the chosen one.
+        same = np.asarray(tried["n_components"]) == model.n_components_
+        alphas, losses = alphas[same], losses[same]
+    if len(alphas) == 0:
+        return None
+    order = np.argsort(alphas)
     return AlphaSearch(
-        alphas=np.asarray(tried["alpha"])[order],
-        losses=np.asarray(tried["loss"])[order],
+        alphas=alphas[order],
+        losses=losses[order],
         chosen=float(model.alpha_),
     )

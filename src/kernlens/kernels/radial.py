@@ -18,6 +18,8 @@ FloatArray = NDArray[np.floating]
 
 #: Points closer than this share of their size are one point to a kernel that is not smooth at zero.
 SAME_POINT = 1e-10
+#: Largest squared distance: profiles like (1 + r) exp(-r) are not a number at infinity.
+FAR = 1e300
 
 
 class RadialKernel(ABC):
@@ -56,12 +58,12 @@ class RadialKernel(ABC):
             # which may round otherwise; a derivative like 1 / r makes noise of what remains.
             size = np.einsum("ij,ij->i", V, V).max(initial=0.0)
             pairs[pairs <= SAME_POINT**2 * size] = 0.0
-            return pairs
+            return np.minimum(pairs, FAR, out=pairs)
         # One matrix product; its rounding, about eps |u|^2, is harmless to a profile smooth in s.
         s = U @ (-2.0 * V.T)
         s += np.einsum("ij,ij->i", U, U)[:, None]
         s += np.einsum("ij,ij->i", V, V)
-        return np.maximum(s, 0.0, out=s)
+        return np.clip(s, 0.0, FAR, out=s)
 
     def matrix(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return the kernel matrix (n, m) of rows of U (n, d) and V (m, d)."""

@@ -25,6 +25,8 @@ Value = TypeVar("Value")
 BLOCK_ENTRIES = 100_000
 #: Kernel matrices of at most this many entries are held with their slopes (64 MB in all).
 HELD_ENTRIES = 4_000_000
+#: Partial sums over blocks that exist at once.
+N_SUMS = 8
 #: Elementary operations per kernel value, for the choice between one thread and several.
 WORK_PER_ENTRY = 30
 
@@ -103,6 +105,29 @@ class KernelBlocks:
             return self._run(function, self._held)
         return self._run(lambda rows: function(self._block(rows)), self._slices)
 
+    def sum(self, function: Callable[[KernelBlock], tuple[FloatArray, ...]]) -> list[FloatArray]:
+        """Sum what `function` returns over all blocks, part by part.
+
+        The blocks are summed in a fixed number of groups, so that memory does not grow with the
+        rows and the rounding is the same for every number of threads.
+        """
+        held = self.X.shape[0] * len(self.Z) <= HELD_ENTRIES
+        items: list = self._held if held else self._slices
+
+        def total(group: slice) -> list[FloatArray]:
+            sums: list[FloatArray] = []
+            for item in items[group]:
+                parts = function(item if held else self._block(item))
+                if not sums:
+                    sums = list(parts)
+                    continue
+                for part, more in zip(sums, parts, strict=True):
+                    part += more
+            return sums
+
+        groups = self._run(total, split_range(len(items), max(1, -(-len(items) // N_SUMS))))
+        return [np.sum(parts, axis=0) for parts in zip(*groups, strict=True)]
+
     @cached_property
     def _held(self) -> list[KernelBlock]:
         return self._run(self._block, self._slices)
@@ -153,7 +178,7 @@ def weighted_squared_distance_gradient(
         pulled = C.sum(axis=1)[:, None] * block.images - C @ V
         return pulled.T @ blocks.X[block.rows], C.sum(axis=0), C.T @ block.images
 
-    over_rows, column_sums, images = (sum(parts) for parts in zip(*blocks.map(part), strict=True))
+    over_rows, column_sums, images = blocks.sum(part)
     over_centres = column_sums[:, None] * V - images
     among_centres = centre.sum(axis=1)[:, None] * V - centre @ V
     gradient: FloatArray = 2.0 * over_rows + 2.0 * (over_centres + 2.0 * among_centres).T @ blocks.Z

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 
+from kernlens._blocks import split_range
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
 
 FloatArray = NDArray[np.floating]
@@ -24,6 +25,8 @@ FloatArray = NDArray[np.floating]
 #: Added to the diagonal of the centre kernel, which is 1. Coefficients are then at most
 #: 1 / sqrt(jitter) times the size of the function, so that sums of them keep ten digits.
 JITTER = 1e-10
+#: Columns of the triangular factor that are worth a matrix product of their own.
+PANEL = 64
 
 
 class WhitenedFeatures:
@@ -49,7 +52,12 @@ class WhitenedFeatures:
 
     def of(self, block: KernelBlock) -> FloatArray:
         """Return the features of one block, (n_block, n_centers)."""
-        return block.values @ self._inverse_root
+        A = np.empty_like(block.values)
+        # T^{-1} is upper triangular: in panels of columns, most of its zeros are left out.
+        for panel in split_range(len(self.root), max(PANEL, len(self.root) // 4 + 1)):
+            used = slice(0, panel.stop)
+            np.matmul(block.values[:, used], self._inverse_root[used, panel], out=A[:, panel])
+        return A
 
     def matrix(self) -> FloatArray:
         """Return the features of all rows, (n_samples, n_centers)."""
@@ -93,7 +101,7 @@ class WhitenedFeatures:
             # The same array on both sides: BLAS then computes half of a symmetric product.
             return A.T @ A, shifted @ A, root @ A
 
-        gram, moments, sums = (sum(parts) for parts in zip(*self.blocks.map(part), strict=True))
+        gram, moments, sums = self.blocks.sum(part)
         total = float(weights.sum())
         if intercept:
             gram = gram - np.outer(sums, sums / total)

@@ -16,8 +16,6 @@ from kernlens.optim.hyper_kernel import HyperKernelObjective, HyperKernelPoint
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem, constant_loss
 from kernlens.optim.hyper_kernel_refit import Tuned, tune_refit
 from kernlens.optim.hyper_kernel_search import (
-    STEP_ITER,
-    STEP_TOL,
     Bounds,
     SettingSearch,
     Split,
@@ -25,8 +23,7 @@ from kernlens.optim.hyper_kernel_search import (
     direction_strengths,
 )
 from kernlens.optim.lbfgs import Progress
-from kernlens.optim.map_starts import median_distance, random_map, subspace_map
-from kernlens.optim.nystrom_fit import NystromFit
+from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance, random_map, subspace_map
 from kernlens.optim.varpro import Watch
 
 FloatArray = NDArray[np.floating]
@@ -37,23 +34,29 @@ SEARCH_ROWS = 5000
 FOLDS = ((1000, 5), (3000, 3))
 #: Centres while searching, and rows and centres while tuning the last fit.
 SEARCH_CENTERS = 100
-TUNE_CENTERS = 500
-#: Rows that the map is learned on.
-LEARN_ROWS = 10_000
+TUNE_CENTERS = 300
+#: Rows that the map is learned on: within bounds, as many as keep an evaluation, of cost
+#: n * centres^2, cheap.
+LEARN_ROWS = (4_000, 10_000)
+LEARN_WORK = 1e9
 #: Alphas of the automatic search, tried downwards while predictions improve.
 ALPHAS = tuple(10.0 ** -np.arange(1.0, 9.0))
 #: A given alpha is approached from these multiples of it.
 APPROACH = (100.0, 10.0, 1.0)
-#: Components that an automatic choice starts with.
+#: Components that a search starts with.
 WIDE = 20
 #: Alpha at which first maps are compared, and centres of the plain fit behind one of them.
 START_ALPHA = 1e-3
 SUBSPACE_CENTERS = 300
+#: First maps that are learned from, the best of those compared.
+N_STARTS = 3
 #: A search is stuck if it explains less than this share; it is started again, so many times.
 STUCK = 0.02
 RESTARTS = 2
 #: Learned maps give way to the plain one if that lowers the held-out loss by this share.
-PLAIN_GAIN = 0.03
+PLAIN_GAIN = 0.01
+#: Beyond so many columns square matrices of their number are not formed unless asked for.
+MOST_PLAIN = 1000
 #: Rows that the directions are measured on.
 SLOPE_ROWS = 5000
 
@@ -82,6 +85,8 @@ class LearningPlan:
         Of the learning on all rows.
     bounds : tuple of ndarray of shape (n_targets,), or None
         Of the predictions that are scored.
+    start : ndarray of shape (n_components, n_features) or None
+        A map learned before, to start from as it is.
     """
 
     n_components: tuple[int, ...] | None
@@ -94,6 +99,7 @@ class LearningPlan:
     max_iter: int
     tol: float
     bounds: Bounds | None = None
+    start: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ class LearnedKernel:
         What the last fit multiplies it by.
     Z : ndarray of shape (n_centers, n_features)
         Centres of the last fit.
-    fit : NystromFit
+    coefficients, intercept : ndarray of shape (n_targets, n_centers), (n_targets,)
         The function, on ``scale * W``.
     slopes, directions : ndarray of shape (n_components,), (n_components, n_features)
         How fast the function varies, and along which directions.
@@ -125,7 +131,8 @@ class LearnedKernel:
     W: FloatArray
     scale: float
     Z: FloatArray
-    fit: NystromFit
+    coefficients: FloatArray
+    intercept: FloatArray
     slopes: FloatArray
     directions: FloatArray
     alpha: float
@@ -166,7 +173,8 @@ class HyperKernelLearner:
         """Choose the settings, learn the map, fit the function."""
         if not self._must_search:
             alpha = self._alphas[-1]
-            result = self._minimise_on_many([self._approach()], alpha)
+            start = self._approach() if self.plan.start is None else self.plan.start
+            result = self._minimise_on_many([start], alpha)
             return self._finish(result, Tuned(1.0, alpha, np.nan), alpha, ())
         search = self._search()
         chosen = self._choose(search)
@@ -209,7 +217,7 @@ class HyperKernelLearner:
         given = self.plan.alphas
         if given is None:
             return ALPHAS
-        if len(given) == 1:
+        if len(given) == 1 and self.plan.start is None:
             return tuple(factor * given[0] for factor in APPROACH)
         return tuple(sorted(given, reverse=True))
 
@@ -232,23 +240,43 @@ class HyperKernelLearner:
             self._watch,
         )
         nothing = constant_loss(self.problem.loss, self.rows)
-        for B in self._starts(splits[0])[: RESTARTS + 1]:
-            self._follow_widths(search, B)
+        starts = self._starts(splits[0])
+        for attempt in range(RESTARTS + 1):
+            tried = starts[attempt * N_STARTS : (attempt + 1) * N_STARTS]
+            if not tried:
+                break
+            self._follow_widths(search, tried)
             if search.best.loss < (1.0 - STUCK) * nothing:
                 break
         return search
 
-    def _follow_widths(self, search: SettingSearch, B: FloatArray) -> None:
+    def _follow_widths(self, search: SettingSearch, starts: Sequence[FloatArray]) -> None:
         """The widest maps first; narrower ones begin with what mattered to them."""
         already = len(search.visited)
-        search.follow([B] * len(search.splits))
+        settled = search.settle(starts)
+        widest = self._widths[0]
+        if settled.n_components > widest:
+            search.follow(search.narrowed(settled, widest))
+        else:
+            search.follow(settled.maps)
         for width in self._widths[1:]:
             search.follow(search.narrowed(self._turning_point(search, already), width))
         if self.plan.n_components is None:
+            self._narrow_while_it_helps(search, already)
+
+    def _narrow_while_it_helps(self, search: SettingSearch, already: int) -> None:
+        """Follow maps reduced to as many directions as matter, fewer and fewer."""
+        while True:
+            best = min(search.visited[already:], key=lambda setting: setting.loss)
+            width = min(search.n_directions(best), best.n_components - 1)
+            if width < 1:
+                return
             turn = self._turning_point(search, already)
-            maps = search.narrowed(turn)
-            if len(maps[0]) < len(turn.maps[0]):
-                search.follow(maps, [a for a in self._alphas if a <= turn.alpha])
+            smaller = [alpha for alpha in self._alphas if alpha <= turn.alpha]
+            already = len(search.visited)
+            search.follow(search.narrowed(turn, width), smaller)
+            if min(setting.loss for setting in search.visited[already:]) >= best.loss:
+                return
 
     def _turning_point(self, search: SettingSearch, already: int) -> Visited:
         """Where narrower maps branch off: the step before the best of this round."""
@@ -286,7 +314,8 @@ class HyperKernelLearner:
         ]
         bounds = self.plan.bounds
         tuned = tune_refit(self.problem, splits, chosen.maps, chosen.alpha, bounds)
-        if self.plan.n_components is not None:
+        given = self.plan.n_components is not None or self.problem.radius is not None
+        if given or self.rows.X.shape[1] > MOST_PLAIN:
             return tuned, False
         plain = tune_refit(
             self.problem, splits, [self._plain_map()] * len(splits), chosen.alpha, bounds
@@ -295,20 +324,26 @@ class HyperKernelLearner:
 
     def _plain_map(self) -> FloatArray:
         """No feature learning: all directions alike."""
-        return self._normalised(np.eye(self.rows.X.shape[1]))
+        return self._varying(np.eye(self.rows.X.shape[1])) / median_distance(self.rows.X)
 
     # -- starts -------------------------------------------------------------------------------
 
     def _starts(self, split: Split) -> list[FloatArray]:
-        """First maps of the widest kind, the one that predicts best first."""
-        width = self._widths[0]
+        """First maps, the one that predicts best first.
+
+        They are wide even if few components are wanted: narrow maps get stuck more often.
+        """
+        if self.plan.start is not None:
+            return [self.plan.start]
+        width = min(max(self._widths[0], WIDE), self.rows.X.shape[1])
         init = self.plan.init
         if not isinstance(init, str):
             return [self._normalised(init)]
         candidates = []
         if init in ("auto", "random"):
             candidates += self._random_maps(width, self.plan.n_init)
-        if init in ("auto", "subspace"):
+        few_columns = self.rows.X.shape[1] <= MOST_PLAIN
+        if init == "subspace" or (init == "auto" and few_columns):
             Z = self._centers(split.train, SUBSPACE_CENTERS)
             plain = self.problem.objective(split.train, Z, START_ALPHA)
             candidates.append(subspace_map(plain, width, split.train.weights))
@@ -326,29 +361,38 @@ class HyperKernelLearner:
 
     def _normalised(self, B: FloatArray) -> FloatArray:
         """The map with a median distance of 1: the length scale follows the current B."""
-        return B / median_distance(self.rows.X, B)
+        B = self._varying(B)
+        return B / median_distance(self.rows.X[:MEDIAN_ROWS] @ B.T)
+
+    def _varying(self, B: FloatArray) -> FloatArray:
+        """The map blind to constant columns, which cannot matter."""
+        return np.where(np.ptp(self.rows.X, axis=0) > 0.0, B, 0.0)
 
     # -- learning -----------------------------------------------------------------------------
 
     def _approach(self) -> FloatArray:
         """Without a search: go down to the given alpha on the rows of the learning."""
-        rows = self.rows.take(slice(0, LEARN_ROWS))
+        rows = self._learning_rows()
         Z = self._centers(rows, self.plan.n_centers)
         split = self._splits(self.plan.n_centers)[0]
-        ends = []
-        for B in self._starts(split)[: RESTARTS + 1]:
-            for alpha in self._alphas[:-1]:
-                objective = self.problem.objective(rows, Z, alpha)
-                B = self._minimise(objective, objective.at(B), STEP_ITER, STEP_TOL).solution.W
-            end = self.problem.objective(rows, Z, self._alphas[-1]).at(B)
-            ends.append(end)
-            if end.value < (1.0 - STUCK) * constant_loss(self.problem.loss, rows):
-                break
-        return min(ends, key=lambda end: end.value).W
+        everything = Split(rows, split.test, Z)
+        search = SettingSearch(
+            self.problem,
+            [everything],
+            self._alphas[:-1],
+            progress=self._report("approaching alpha"),
+            watch=self._watch,
+        )
+        self._follow_widths(search, self._starts(split)[:N_STARTS])
+        return search.visited[-1].maps[0]
+
+    def _learning_rows(self) -> CanonicalRows:
+        affordable = int(LEARN_WORK / self.plan.n_centers**2)
+        return self.rows.take(slice(0, int(np.clip(affordable, *LEARN_ROWS))))
 
     def _minimise_on_many(self, maps: Sequence[FloatArray], alpha: float) -> SolveResult:
         """Learn on as many rows as pays, from the best of some maps."""
-        rows = self.rows.take(slice(0, LEARN_ROWS))
+        rows = self._learning_rows()
         objective = self.problem.objective(rows, self._centers(rows, self.plan.n_centers), alpha)
         start = min((objective.at(B) for B in maps), key=lambda point: point.value)
         return self._minimise(objective, start, self.plan.max_iter, self.plan.tol)
@@ -397,14 +441,25 @@ class HyperKernelLearner:
         blocks = KernelBlocks(
             B, self.rows.X, Z, self.problem.kernel, self.problem.n_jobs, slopes=False
         )
-        fit = objective.fitter(blocks)
+        coefficients, intercept = objective.fitter.function(blocks)
         sample = self.rows.take(slice(0, SLOPE_ROWS))
         part = self.problem.objective(sample, Z, tuned.alpha).with_coefficients(
-            B, fit.coefficients, fit.intercept
+            B, coefficients, intercept
         )
         slopes, directions = direction_strengths(part, sample.weights)
         return LearnedKernel(
-            W, tuned.scale, Z, fit, slopes, directions, alpha, tuned.alpha, value, result, visited
+            W,
+            tuned.scale,
+            Z,
+            coefficients,
+            intercept,
+            slopes,
+            directions,
+            alpha,
+            tuned.alpha,
+            value,
+            result,
+            visited,
         )
 
     # -- helpers ------------------------------------------------------------------------------
@@ -419,10 +474,9 @@ class HyperKernelLearner:
         candidates = distinct_rows(rows.group)
         if self.plan.centers == "uniform":
             return rows.X[uniform_centers(candidates, n_centers, self._random(0))]
-        if B is None:
-            B = self._normalised(np.eye(rows.X.shape[1]))
+        images = rows.X / median_distance(self.rows.X) if B is None else rows.X @ B.T
         chosen = leverage_centers(
-            rows.X @ B.T,
+            images,
             rows.weights,
             candidates,
             n_centers,

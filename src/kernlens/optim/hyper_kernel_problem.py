@@ -125,7 +125,8 @@ class HyperKernelProblem:
         progress: Progress | None = None,
         watch: Watch | None = None,
     ) -> SolveResult:
-        """Minimise over the map from an evaluated point."""
+        """Minimise over the map from an evaluated point, first moved into the ball if need be."""
+        start = self._inside(objective, start)
         options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "progress": progress}
         how = self.optimizer
         if isinstance(how, VarPro) and how.steps == "lbfgs":
@@ -139,6 +140,13 @@ class HyperKernelProblem:
             return varpro_gradient(objective, start, **options)
         steps = how.n_coefficient_steps
         return alternating_gradient(objective, start, n_coefficient_steps=steps, **options)
+
+    def _inside(self, objective: HyperKernelObjective, start: HyperKernelPoint) -> HyperKernelPoint:
+        """A lower point outside would be kept: no step from it to the ball need be a descent."""
+        if self.radius is None:
+            return start
+        W = project_on_ball(start.W, self.radius)
+        return start if W is start.W else objective.at(W, start=start)
 
     def penalty_value(self, objective: HyperKernelObjective, W: FloatArray) -> float:
         """Value of the penalty on the map."""

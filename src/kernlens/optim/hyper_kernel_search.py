@@ -24,10 +24,11 @@ FloatArray = NDArray[np.floating]
 Bounds = tuple[FloatArray, FloatArray]
 
 #: Iterations at each alpha of a path, and the relative decrease at which they end.
-STEP_ITER = 40
+STEP_ITER = 25
 STEP_TOL = 1e-4
-#: A path ends after this many alphas in a row that predict worse than the best.
+#: A path ends after this many alphas in a row that gain less than this share over the best before.
 PATIENCE = 2
+GAIN = 0.01
 #: A direction counts if the function varies along it at least this much, as a share.
 SHARE = 0.02
 
@@ -78,7 +79,7 @@ class SettingSearch:
     visited: list[Visited] = field(default_factory=list, init=False)
 
     def follow(self, starts: Sequence[FloatArray], alphas: Sequence[float] | None = None) -> None:
-        """Go down the alphas from one map per split, until predictions get worse."""
+        """Go down the alphas from one map per split, until predictions stop improving."""
         maps = tuple(starts)
         lowest, worse = np.inf, 0
         for alpha in self.alphas if alphas is None else alphas:
@@ -93,34 +94,57 @@ class SettingSearch:
                 )
             )
             self.visited.append(Visited(len(maps[0]), alpha, loss, maps))
-            worse = worse + 1 if loss >= lowest else 0
+            worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, loss)
             if worse == PATIENCE:
                 return
+
+    def settle(self, starts: Sequence[FloatArray]) -> Visited:
+        """Learn at the largest alpha from several maps; every split gets the one that fits it best.
+
+        Local minima are decided here: the starts go round the splits, each split is learned from
+        at least one of them, and takes over a map of another where that has a lower objective.
+        What a strongly penalised map of another split knows of held-out rows is negligible.
+        """
+        alpha = self.alphas[0]
+        n_splits = len(self.splits)
+        ends = [
+            self._step(self.splits[k % n_splits], starts[k % len(starts)], alpha).W
+            for k in range(max(n_splits, len(starts)))
+        ]
+        maps = []
+        for split in self.splits:
+            objective = self.problem.objective(split.train, split.Z, alpha)
+            lowest = min((objective.at(B) for B in ends), key=lambda point: point.value)
+            maps.append(lowest.W)
+        return Visited(len(maps[0]), alpha, np.nan, tuple(maps))
 
     @property
     def best(self) -> Visited:
         """The setting with the lowest held-out loss; of equal ones the first."""
         return min(self.visited, key=lambda setting: setting.loss)
 
-    def narrowed(self, setting: Visited, n_components: int | None = None) -> list[FloatArray]:
-        """Maps of `setting` reduced to the directions that matter to their functions.
+    def narrowed(self, setting: Visited, n_components: int) -> list[FloatArray]:
+        """Maps of `setting` reduced to the directions that matter most, one per split."""
+        return [
+            reduce_map(B, directions[:n_components])
+            for B, (_, directions) in zip(setting.maps, self._strengths(setting), strict=True)
+        ]
 
-        Returns
-        -------
-        list of ndarray of shape (r, n_features)
-            One per split; r is `n_components`, or else the number of directions with a share of at
-            least SHARE on average.
-        """
-        roots, shares = [], []
-        for split, B in zip(self.splits, setting.maps, strict=True):
-            point = self.problem.objective(split.train, split.Z, setting.alpha).at(B)
-            values, vectors = direction_strengths(point, split.train.weights)
-            roots.append((B, vectors))
-            shares.append(values / (values.sum() or 1.0))
-        if n_components is None:
-            n_components = max(1, int(np.sum(np.mean(shares, axis=0) >= SHARE)))
-        return [reduce_map(B, vectors[:n_components]) for B, vectors in roots]
+    def n_directions(self, setting: Visited) -> int:
+        """Number of directions that a function of `setting` varies along by at least SHARE."""
+        shares = [slopes / (slopes.sum() or 1.0) for slopes, _ in self._strengths(setting)]
+        return max(1, int(np.sum(np.mean(shares, axis=0) >= SHARE)))
+
+    def _strengths(self, setting: Visited) -> list[tuple[FloatArray, FloatArray]]:
+        points = [
+            self.problem.objective(split.train, split.Z, setting.alpha).at(B)
+            for split, B in zip(self.splits, setting.maps, strict=True)
+        ]
+        return [
+            direction_strengths(point, split.train.weights)
+            for point, split in zip(points, self.splits, strict=True)
+        ]
 
     def held_out(self, point: HyperKernelPoint, test: CanonicalRows) -> float:
         """Mean loss of the fitted function on other rows."""

@@ -21,13 +21,13 @@ def random_map(n_components: int, n_features: int, random: np.random.RandomState
     return B / np.linalg.norm(B, ord=2)
 
 
-def median_distance(X: FloatArray, B: FloatArray) -> float:
+def median_distance(images: FloatArray) -> float:
     """Median of ``|B(x_i - x_j)|`` over pairs of different images of the first rows; 1 if none.
 
     The paper's heuristic (Section 5), gamma = 1 / (2 median^2). Rows come in an order unrelated to
     their content, so that the first ones are a sample.
     """
-    distances = pdist(X[:MEDIAN_ROWS] @ B.T)
+    distances = pdist(images[:MEDIAN_ROWS])
     distances = distances[distances > 0.0]
     return float(np.median(distances)) if len(distances) else 1.0
 
@@ -41,16 +41,16 @@ def gradient_outer_product(point: HyperKernelPoint, weights: FloatArray) -> Floa
     """
     V = point.blocks.centre_images
 
-    def part(block: KernelBlock) -> FloatArray:
+    def part(block: KernelBlock) -> tuple[FloatArray]:
         total = np.zeros((V.shape[1], V.shape[1]))
         for a in point.fit.coefficients:
             C = block.slopes * a
             g = 2.0 * (C.sum(axis=1)[:, None] * block.images - C @ V)
             total += (g * weights[block.rows, None]).T @ g
-        return total
+        return (total,)
 
-    summed: FloatArray = sum(point.blocks.map(part)) / weights.sum()
-    return summed
+    (summed,) = point.blocks.sum(part)
+    return summed / weights.sum()
 
 
 def subspace_map(
@@ -62,8 +62,7 @@ def subspace_map(
     step of a recursive feature machine, cut to `n_components` rows; operator norm 1.
     """
     n_features = objective.X.shape[1]
-    plain = np.eye(n_features)
-    plain /= median_distance(objective.X, plain)
+    plain = np.eye(n_features) / median_distance(objective.X)
     point = objective.at(plain)
     values, vectors = np.linalg.eigh(plain.T @ gradient_outer_product(point, weights) @ plain)
     values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]

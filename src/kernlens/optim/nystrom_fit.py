@@ -83,12 +83,23 @@ class NystromFitter:
         features = WhitenedFeatures(blocks, self.jitter)
         if not self.loss.quadratic:
             return _FeatureNewton(self, features).minimise(start, tol)
-        whitened, intercept = features.ridge_system(self.y, self.weights, self.intercept).solve(
-            self.alpha
-        )
+        whitened, intercept = self._solve(features)
         coefficients = features.coefficients(whitened)
         decision = evaluate(blocks, coefficients, intercept)
         return self.fit_with(coefficients, intercept, decision, float(np.vdot(whitened, whitened)))
+
+    def function(self, blocks: KernelBlocks) -> tuple[FloatArray, FloatArray]:
+        """Return the optimal coefficients and intercept alone, in one pass if the loss allows."""
+        if not self.loss.quadratic:
+            fit = self(blocks)
+            return fit.coefficients, fit.intercept
+        features = WhitenedFeatures(blocks, self.jitter)
+        whitened, intercept = self._solve(features)
+        return features.coefficients(whitened), intercept
+
+    def _solve(self, features: WhitenedFeatures) -> tuple[FloatArray, FloatArray]:
+        system = features.ridge_system(self.y, self.weights, self.intercept)
+        return system.solve(self.alpha)
 
     def at(
         self, blocks: KernelBlocks, coefficients: FloatArray, intercept: FloatArray
@@ -120,7 +131,7 @@ class NystromFitter:
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient of the objective in the coefficients and in the intercept."""
         slopes = self.loss_slopes(fit)
-        pulled = sum(blocks.map(lambda block: slopes[:, block.rows] @ block.values))
+        (pulled,) = blocks.sum(lambda block: (slopes[:, block.rows] @ block.values,))
         smoothed = fit.coefficients @ blocks.centre_kernel[0] + self.jitter * fit.coefficients
         constant = slopes.sum(axis=1) if self.intercept else np.zeros(len(slopes))
         return pulled + self.alpha * smoothed, constant

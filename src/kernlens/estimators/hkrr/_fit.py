@@ -111,7 +111,11 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         units = Standardisation.of(rows.X, rows.weights, self.standardize)
         rows = replace(rows, X=units.apply(rows.X))
         plan = self._plan(rows)
-        self._check_memory(len(X), X.shape[1], plan, held=not loss.quadratic)
+        most_centers = max(plan.n_centers, plan.refit_centers or 0)
+        check_memory(
+            fit_bytes(len(X), X.shape[1], min(most_centers, len(X)), held=not loss.quadratic),
+            "lower refit or n_centers, or fit on fewer rows",
+        )
         problem = HyperKernelProblem(
             make_radial_kernel(self.kernel),
             loss,
@@ -125,7 +129,8 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
             learner = HyperKernelLearner(problem, rows, plan, self._seed(), strata, stage)
             unit = 1.0
             if self.max_norm is not None:
-                radius = 2.0 * float(np.linalg.norm(learner.first_map(), ord=2))
+                # A first map of zero: all columns are constant, and any radius will do.
+                radius = 2.0 * (float(np.linalg.norm(learner.first_map(), ord=2)) or 1.0)
                 learner.problem = replace(problem, radius=radius)
                 unit = float(self.max_norm) / radius
             learned = self._learn(learner, units)
@@ -172,34 +177,31 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _learn(self, learner: HyperKernelLearner, units: Standardisation) -> LearnedKernel:
-        previous = self._previous(units)
+        previous = self._previous_map(units)
         try:
-            return learner.learn() if previous is None else learner.go_on(*previous)
+            if previous is None:
+                return learner.learn()
+            if learner.plan.alphas is None:
+                return learner.go_on(
+                    previous, Tuned(self._refit_scale, self.refit_alpha_, np.nan), self.alpha_
+                )
+            learner.plan = replace(learner.plan, n_components=(len(previous),), start=previous)
+            return learner.learn()
         except KeyboardInterrupt:
             warnings.warn(
                 "The fit was interrupted; the best map found so far is kept.", stacklevel=5
             )
             return learner.finish_interrupted()
 
-    def _previous(self, units: Standardisation) -> tuple[FloatArray, Tuned, float] | None:
-        """Map and settings of the fit before, if it is to be continued and had the same columns."""
+    def _previous_map(self, units: Standardisation) -> FloatArray | None:
+        """Map of the fit before, if it is to be continued and had the same columns."""
         if not self.warm_start or not hasattr(self, "projection_"):
             return None
         if self.projection_.shape[1] != self.n_features_in_:
             return None
-        learned_unit = self.length_scale_ * self._refit_scale
-        given = _numbers(check_sequence("alpha", self.alpha))
-        alpha = given[0] if given is not None and len(given) == 1 else self.alpha_
-        W = self.projection_ * units.scale / learned_unit
-        return W, Tuned(self._refit_scale, self.refit_alpha_, np.nan), alpha
-
-    def _check_memory(
-        self, n_samples: int, n_features: int, plan: LearningPlan, *, held: bool
-    ) -> None:
-        check_memory(
-            fit_bytes(n_samples, n_features, plan, held=held),
-            "lower refit or n_centers, or fit on fewer rows",
-        )
+        learned_scale = self.length_scale_ * self._refit_scale
+        W: FloatArray = self.projection_ * units.scale / learned_scale
+        return W
 
     def _store(
         self,
@@ -215,8 +217,8 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         self.length_scale_ = unit / learned.scale
         self._refit_scale = learned.scale
         self.centers_ = learned.Z * units.scale + units.mean
-        self.dual_coef_ = learned.fit.coefficients
-        self.intercept_ = learned.fit.intercept
+        self.dual_coef_ = learned.coefficients
+        self.intercept_ = learned.intercept
         self.bounds_ = plan.bounds
         self.alpha_ = learned.alpha
         self.refit_alpha_ = learned.refit_alpha
@@ -266,13 +268,12 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         return tags
 
 
-def fit_bytes(n_samples: int, n_features: int, plan: LearningPlan, *, held: bool) -> float:
-    """Memory of a fit: the formula in the docstrings."""
-    centers = max(plan.n_centers, plan.refit_centers or 0)
-    entries = 3.0 * n_samples * n_features + 6.0 * centers**2
-    entries += min(2.0 * n_samples * centers, 2.0 * HELD_ENTRIES) + 20.0 * BLOCK_ENTRIES
+def fit_bytes(n_samples: int, n_features: int, n_centers: int, *, held: bool) -> float:
+    """Memory of a fit, the formula of the docstrings; `held` if the features are kept whole."""
+    entries = 3.0 * n_samples * n_features + 14.0 * n_centers**2
+    entries += min(2.0 * n_samples * n_centers, 2.0 * HELD_ENTRIES) + 20.0 * BLOCK_ENTRIES
     if held:
-        entries += 3.0 * n_samples * centers
+        entries += 3.0 * n_samples * n_centers
     return 8.0 * entries
 
 

@@ -69,7 +69,7 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; constant columns are ignored.
     max_iter : int, default=100
-        Iterations of the last stage of the learning; earlier ones have at most 40.
+        Iterations of the last stage of the learning; earlier ones have at most 25.
     tol : float, default=1e-4
         Relative decrease of the objective at which the last stage stops. Smaller values fit the
         training rows more closely, which on noisy data predicts worse.
@@ -84,6 +84,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
     projection_ : ndarray of shape (n_components_, n_features)
         The map B, for X in its own units.
     length_scale_ : float
@@ -105,8 +107,10 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         Centres of the fitted function.
     dual_coef_ : ndarray of shape (n_targets, n_refit_centers)
         Coefficients of the centres.
-    intercept_ : ndarray of shape (n_targets,)
-        Constant.
+    intercept_, mean_ : ndarray of shape (n_targets,), (n_features,)
+        Constant, and means of the columns.
+    kernel_ : str or RadialKernel
+        The kernel the function was fitted with.
     bounds_ : tuple of ndarray of shape (n_targets,), or None
         What predictions are clipped to.
     objective_, objective_history_ : float, ndarray

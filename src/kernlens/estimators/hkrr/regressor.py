@@ -79,7 +79,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; constant columns are ignored.
     max_iter : int, default=100
-        Iterations of the last stage of the learning; earlier ones have at most 40.
+        Iterations of the last stage of the learning; earlier ones have at most 25.
     tol : float, default=1e-4
         Relative decrease of the objective at which the last stage stops. Smaller values fit the
         training rows more closely, which on noisy data predicts worse.
@@ -115,8 +115,10 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         Centres of the fitted function.
     dual_coef_ : ndarray of shape (n_targets, n_refit_centers)
         Coefficients of the centres.
-    intercept_ : ndarray of shape (n_targets,)
-        Constant.
+    intercept_, mean_ : ndarray of shape (n_targets,), (n_features,)
+        Constant, and means of the columns.
+    kernel_ : str or RadialKernel
+        The kernel the function was fitted with.
     bounds_ : tuple of ndarray of shape (n_targets,), or None
         What predictions are clipped to.
     objective_, objective_history_ : float, ndarray
@@ -134,9 +136,10 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         L(B, a, c) = 1/(2n) sum_i w_i (y_i - (K_B a)_i - c)^2 + (alpha/2) a^T K_zz,B a.
 
     Cost of an evaluation with gradient: O(n p^2 + n p d + (n + p) d D) for p centres, d rows of B
-    and D columns; B is learned on at most 10,000 rows, the last fit uses all, O(n p'^2) for its p'
-    centres. Memory in bytes: about ``8 (3 n D + 6 p'^2 + min(2 n p', 8e6) + 2e6)``; the n x p'
-    matrix is never held whole beyond 4 million entries. A prediction costs O(d D + p' d) per row.
+    and D columns; B is learned on at most 10,000 rows (4000 with 500 centres or more), the last fit
+    uses all, O(n p'^2) for its p' centres. Memory in bytes: about
+    ``8 (3 n D + 14 p'^2 + min(2 n p', 8e6) + 2e6)``; the n x p' matrix is never held whole beyond 4
+    million entries. A prediction costs O(d D + p' d) per row.
 
     An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`.
 

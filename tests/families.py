@@ -1,0 +1,145 @@
+"""What the shared tests must know of every family: settings that make a fit quick, and its parts.
+
+A new family adds one entry here; the tests of the contract then cover it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+
+import kernlens
+from kernlens.kernels.radial import RationalQuadraticKernel
+from kernlens.optim.hyper_kernel import HyperKernelObjective
+from kernlens.optim.hyper_kernel_problem import AlternatingGradient
+from kernlens.optim.reduced_objective import ReducedObjective
+from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of estimators.
+
+    Attributes
+    ----------
+    name : str
+        What the names of its estimators begin with.
+    light : dict
+        Settings of a fit that takes milliseconds and can find up to four directions.
+    narrow : dict
+        On top of `light`: at most two directions.
+    variants : tuple of dict
+        On top of `light`: every branch of the code that users can choose.
+    regressor_only : tuple of dict
+        Variants that the classifier does not have.
+    objects : dict
+        Objects and arrays as parameters, for four columns.
+    objective : type
+        Its method `at` is where the work is done.
+    model_bytes : int
+        Arrays of a light model of 40 rows, 4 columns and one target, by the documented formula.
+    undrawn : dict
+        On top of `light`: no rows are drawn, so that a fit is a continuous function of the data.
+    """
+
+    name: str
+    light: Settings
+    narrow: Settings
+    variants: tuple[Settings, ...]
+    regressor_only: tuple[Settings, ...]
+    objects: Settings
+    objective: type
+    model_bytes: int
+    undrawn: Settings
+
+    @property
+    def estimators(self) -> list[type[BaseEstimator]]:
+        """Its public estimators."""
+        return [e for e in ESTIMATORS if e.__name__.startswith(self.name)]
+
+    def settings(self, estimator: type[BaseEstimator]) -> Iterator[Settings]:
+        """Light settings of every variant that `estimator` has."""
+        yield from ({**self.light, **variant} for variant in self.variants)
+        if not is_classifier(estimator()):
+            yield from ({**self.light, **variant} for variant in self.regressor_only)
+
+
+def _matrix(n_rows: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((n_rows, 4))
+
+
+ESTIMATORS: list[type[BaseEstimator]] = [
+    public
+    for public in (getattr(kernlens, name) for name in kernlens.__all__)
+    if isinstance(public, type) and issubclass(public, BaseEstimator)
+]
+
+FAMILIES = (
+    Family(
+        name="BKerNN",
+        light={"alpha": 0.02, "n_particles": 8, "max_iter": 5, "n_jobs": 1},
+        narrow={"n_particles": 2},
+        variants=(
+            *({"penalty": penalty} for penalty in PENALTIES),
+            {"kernel": "exponential"},
+            {"kernel": "gaussian", "standardize": False, "optimizer": "plain"},
+        ),
+        regressor_only=({"loss": "huber"},),
+        objects={"penalty": ConcaveFeaturePenalty(s=2.0), "init": _matrix(8)},
+        objective=ReducedObjective,
+        model_bytes=16 * 40 * 8,
+        undrawn={},
+    ),
+    Family(
+        name="HKRR",
+        light={
+            "alpha": 1e-3,
+            "n_components": 4,
+            "n_centers": 20,
+            "refit": None,
+            "n_init": 2,
+            "max_iter": 10,
+            "n_jobs": 1,
+        },
+        narrow={"n_components": 2},
+        variants=(
+            {"kernel": "matern32", "standardize": False},
+            {"kernel": "laplace", "optimizer": "varpro_gradient"},
+            {"optimizer": "agd"},
+            {"max_norm": 1.0},
+            {"trace_norm": 0.01},
+            {"refit": 30, "n_components": 2},
+            {"centers": "leverage"},
+        ),
+        regressor_only=({"truncate": None},),
+        objects={
+            "kernel": RationalQuadraticKernel(2.0),
+            "optimizer": AlternatingGradient(3),
+            "init": _matrix(3),
+        },
+        objective=HyperKernelObjective,
+        model_bytes=8 * (20 * (4 + 1) + 4 * 4),
+        undrawn={"n_centers": 1000, "init": "random", "n_init": 1},
+    ),
+)
+
+
+def family_of(estimator: type[BaseEstimator]) -> Family:
+    """The family of a public estimator."""
+    return next(f for f in FAMILIES if estimator.__name__.startswith(f.name))
+
+
+def light(estimator: type[BaseEstimator], **options: Any) -> BaseEstimator:
+    """An estimator that fits quickly and reproducibly."""
+    return estimator(**{**family_of(estimator).light, "random_state": 0, **options})
+
+
+def decision(model: BaseEstimator, X: Any) -> np.ndarray:
+    """What a fitted model computes: predictions, or scores of the classes."""
+    return model.decision_function(X) if is_classifier(model) else model.predict(X)
