@@ -45,7 +45,8 @@ class Family:
     model_bytes : int
         Arrays of a light model of 40 rows, 4 columns and one target, by the documented formula.
     undrawn : dict
-        On top of `light`: no rows are drawn, so that a fit is a continuous function of the data.
+        On top of `light`: no rows are drawn and the end is a minimum, which is a continuous
+        function of the data.
     """
 
     name: str
@@ -125,7 +126,13 @@ FAMILIES = (
         },
         objective=HyperKernelObjective,
         model_bytes=8 * (20 * (4 + 1) + 4 * 4),
-        undrawn={"n_centers": 1000, "init": "random", "n_init": 1},
+        undrawn={
+            "n_centers": 1000,
+            "init": "random",
+            "n_init": 1,
+            "max_iter": 500,
+            "tol": 1e-12,
+        },
     ),
 )
 

@@ -292,8 +292,9 @@ def test_constant_columns_are_never_looked_at(estimator, alpha, constant, standa
 def test_only_constant_columns_leave_the_best_constant(estimator, alpha, constant):
     X, y = sample(estimator)
     flat = np.full_like(X, constant)
-    for settings in family_of(estimator).settings(estimator):
-        check_best_constant(light(estimator, **{**settings, "alpha": alpha}).fit(flat, y), X, y)
+    # The best constant of other losses is not the mean.
+    for variant in family_of(estimator).variants:
+        check_best_constant(light(estimator, **variant, alpha=alpha).fit(flat, y), X, y)
 
 
 def check_best_constant(model, X, y):

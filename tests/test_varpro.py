@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from kernlens._result import Status
-from kernlens.kernels.radial import make_radial_kernel
+from kernlens._rows import canonical_rows
+from kernlens.datasets import make_rising_sines
+from kernlens.kernels.radial import GaussianKernel, make_radial_kernel
+from kernlens.losses import SquaredLoss
 from kernlens.optim import varpro
 from kernlens.optim.backtracking import StepRule
 from kernlens.optim.hyper_kernel import HyperKernelObjective
@@ -57,16 +60,22 @@ def exact_coefficients(monkeypatch):
 
 @pytest.mark.parametrize("loss", ALL_LOSSES)
 @pytest.mark.parametrize(("kernel", "radius"), [("gaussian", HUGE), ("matern52", 0.8)])
-def test_iterates_are_those_of_the_slow_algorithm_3(loss, kernel, radius, exact_coefficients):
+@pytest.mark.parametrize("reduced", [False, True])
+def test_iterates_are_those_of_the_slow_algorithm_3(
+    loss, kernel, radius, reduced, exact_coefficients
+):
     case = hkrr.problem(loss, n=10, p=4, jitter=1e-2, seed=3)
     case = dataclasses.replace(case, B=hkrr.clip_singular_values(case.B, radius))
     objective = objective_of(case, kernel)
     start = objective.at(case.B, tol=1e-13)
     seen = [start.W]
     rule = StepRule(0.4, 0.7, 1e-2)
-    by_gradient(objective, start, radius, 5, rule=rule, watch=lambda point: seen.append(point.W))
+    options = {"rule": rule, "reduced": reduced, "watch": lambda point: seen.append(point.W)}
+    by_gradient(objective, start, radius, 5, **options)
     first = first_size(objective.gradient(start), start.W)
-    maps, _ = hkrr.algorithm_3(case, kernel, radius, first, 5, rho=0.4, delta=0.7, c=1e-2)
+    maps, _ = hkrr.algorithm_3(
+        case, kernel, radius, first, 5, rho=0.4, delta=0.7, c=1e-2, reduced=reduced
+    )
     assert len(seen) == len(maps) == 6
     for mine, slow in zip(seen, maps, strict=True):
         np.testing.assert_allclose(mine, slow, rtol=0, atol=1e-10)
@@ -79,7 +88,9 @@ def test_the_largest_step_is_that_of_the_slow_algorithm_3():
     start = objective.at(case.B)
     first = first_size(objective.gradient(start), start.W)
     end = by_gradient(objective, start, HUGE, 4, rule=StepRule(largest=1.5 * first)).solution
-    maps, sizes = hkrr.algorithm_3(case, "gaussian", HUGE, first, 4, s_max=1.5 * first)
+    maps, sizes = hkrr.algorithm_3(
+        case, "gaussian", HUGE, first, 4, s_max=1.5 * first, reduced=True
+    )
     assert max(sizes) == 1.5 * first
     np.testing.assert_allclose(end.W, maps[-1], rtol=0, atol=1e-10)
 
@@ -375,3 +386,15 @@ def test_inputs_are_left_alone():
         by_lbfgs(objective, start, radius, 5)
     for array, copy in zip(arrays, kept, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+def test_testing_the_reduced_objective_moves_where_the_printed_test_hardly_does():
+    # Default jitter: the coefficients of a nearly singular system are large and cancel.
+    data = make_rising_sines(100, 6, n_relevant=2, n_test=1, random_state=0)
+    rows = canonical_rows(data.X, data.y[None], np.ones(100))
+    B = np.eye(2, 6) + 0.3
+    objective = HyperKernelObjective.of(rows, rows.X[:40], GaussianKernel(), SquaredLoss(), 1e-4)
+    start = objective.at(B)
+    printed = by_gradient(objective, start, max_iter=50, reduced=False).solution.value
+    reduced = by_gradient(objective, start, max_iter=50).solution.value
+    assert start.value - printed < 0.05 * (start.value - reduced)

@@ -337,15 +337,27 @@ def armijo(function, x, gradient, project, s, rho, delta, c, s_max=np.inf):
         s = rho * s
 
 
-def algorithm_3(case, kernel, radius, s, n_iter, rho=0.5, delta=0.5, c=1e-4, s_max=np.inf):
-    """VarPro: the maps B^0, B^1, ... and the step sizes."""
+def algorithm_3(
+    case, kernel, radius, s, n_iter, rho=0.5, delta=0.5, c=1e-4, s_max=np.inf, reduced=False
+):
+    """VarPro: the maps B^0, B^1, ... and the step sizes.
+
+    Steps are tested at the coefficients of the step before, as printed, or, if `reduced`, each at
+    its own best coefficients.
+    """
     data = (case.y, case.weights, case.alpha)
     B, maps, sizes = case.B, [case.B], []
+
+    def tested(B, a, b):
+        if reduced:
+            a, b = polished_coefficients(case.loss, *case.kernels(kernel, B), *data)
+        return case.objective(kernel, B, a, b)
+
     for _ in range(n_iter):
         a, b = polished_coefficients(case.loss, *case.kernels(kernel, B), *data)
         gradient = map_gradient(kernel, case.loss, B, a, b, case.X, case.Z, *data)
         B, s = armijo(
-            lambda B, a=a, b=b: case.objective(kernel, B, a, b),
+            lambda B, a=a, b=b: tested(B, a, b),
             B,
             gradient,
             lambda B: clip_singular_values(B, radius),

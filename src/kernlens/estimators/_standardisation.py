@@ -43,6 +43,8 @@ class Standardisation:
         Standardisation
         """
         mean = np.average(X, axis=0, weights=weights)
+        # The average of equal numbers may round to another; a constant must become zero.
+        mean = np.where(np.ptp(X, axis=0) == 0.0, X[0], mean)
         if not wanted:
             # The kernels see differences only, so centring changes nothing but the rounding.
             return cls(mean, np.ones(X.shape[1]))

@@ -162,4 +162,6 @@ def _factor_centred(matrix: FloatArray, root: FloatArray, shift: float) -> tuple
             return factor
         except LinAlgError:
             # A shift below rounding of the largest eigenvalue: the smallest one that factorises.
-            jitter = max(10.0 * jitter, 1e-15 * float(np.trace(scaled)))
+            # Centring a constant kernel leaves rounding alone, whose trace may be negative.
+            size = max(float(np.trace(scaled)), float(np.abs(scaled).max()))
+            jitter = max(10.0 * jitter, 1e-15 * size)

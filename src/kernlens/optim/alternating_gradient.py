@@ -11,7 +11,7 @@ from kernlens._result import SolveResult, Status
 from kernlens.optim.backtracking import Step, StepRule, backtrack
 from kernlens.optim.hyper_kernel import HyperKernelObjective, HyperKernelPoint
 from kernlens.optim.lbfgs import Progress
-from kernlens.optim.varpro import Prox, Watch, first_size, map_step
+from kernlens.optim.varpro import Prox, Watch, first_size, map_step, stalled
 
 FloatArray = NDArray[np.floating]
 
@@ -39,7 +39,8 @@ def alternating_gradient(
     ----------
     objective : HyperKernelObjective
     start : HyperKernelPoint
-        Map and coefficients, which need not be optimal.
+        Map and coefficients. They need not be optimal, and small ones are better: coefficients that
+        solve a nearly singular system are large and cancel, and B can hardly move under them.
     prox, penalty : callable
         See :func:`kernlens.optim.varpro.varpro_gradient`.
     n_coefficient_steps : int
@@ -47,7 +48,7 @@ def alternating_gradient(
     max_iter : int
         Iterations.
     tol : float
-        Stop when an iteration lowers the objective by less than ``tol`` times its value.
+        Stop when ten iterations lower the objective by less than ``tol`` times its value.
     rule : StepRule or None
         Constants of both line searches.
     progress, watch : callable or None
@@ -65,7 +66,7 @@ def alternating_gradient(
     coefficient_size = 1.0
     for iteration in range(1, max_iter + 1):
         before = point
-        step = map_step(objective, point, map_size, prox, penalty, rule)
+        step = map_step(objective, point, map_size, prox, penalty, rule, reduced=False)
         if step is not None:
             point, map_size = step.trial, step.size
         for _ in range(n_coefficient_steps):
@@ -80,7 +81,7 @@ def alternating_gradient(
         history.append(min(history[-1], point.value + penalty(point.W)))
         if progress is not None:
             progress(iteration, history[-1])
-        if history[-2] - history[-1] <= tol * abs(history[-1]):
+        if stalled(history, tol):
             return SolveResult(point, Status.CONVERGED, iteration, tuple(history))
     return SolveResult(point, Status.MAX_ITER, max_iter, tuple(history))
 

@@ -23,7 +23,14 @@ from kernlens.optim.hyper_kernel_search import (
     direction_strengths,
 )
 from kernlens.optim.lbfgs import Progress
-from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance, random_map, subspace_map
+from kernlens.optim.map_starts import (
+    MEDIAN_ROWS,
+    median_distance,
+    random_map,
+    subspace_map,
+    truncated,
+)
+from kernlens.optim.operator_ball import project_on_ball
 from kernlens.optim.varpro import Watch
 
 FloatArray = NDArray[np.floating]
@@ -194,6 +201,10 @@ class HyperKernelLearner:
     def finish_interrupted(self) -> LearnedKernel:
         """The function on the best map of the stage that was interrupted."""
         W = self.first_map() if self._seen is None else self._seen.W
+        if len(W) > self._widths[0]:
+            W = truncated(W, self._widths[0])
+        if self.problem.radius is not None:
+            W = project_on_ball(W, self.problem.radius)
         alpha = self._seen_alpha
         return self._finish(SolveResult(W, Status.INTERRUPTED, 0), Tuned(1.0, alpha, np.nan), alpha)
 
@@ -394,7 +405,8 @@ class HyperKernelLearner:
         """Learn on as many rows as pays, from the best of some maps."""
         rows = self._learning_rows()
         objective = self.problem.objective(rows, self._centers(rows, self.plan.n_centers), alpha)
-        start = min((objective.at(B) for B in maps), key=lambda point: point.value)
+        points = [objective.at(B) for B in maps]
+        start = min(points, key=lambda point: self.problem.value(objective, point))
         return self._minimise(objective, start, self.plan.max_iter, self.plan.tol)
 
     def _minimise(

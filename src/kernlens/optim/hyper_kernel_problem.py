@@ -34,16 +34,24 @@ class VarPro:
     ----------
     steps : {"lbfgs", "gradient"}
         L-BFGS, or the paper's projected gradient steps.
+    reduced : bool
+        Whether gradient steps are tested with the coefficients solved anew, or kept as printed.
     rule : StepRule
         Constants of the line search of gradient steps.
     """
 
     steps: str = "lbfgs"
+    reduced: bool = True
     rule: StepRule = field(default_factory=StepRule)
 
     def __post_init__(self) -> None:
         if self.steps not in ("lbfgs", "gradient"):
             raise ValueError(f"steps must be 'lbfgs' or 'gradient', got {self.steps!r}.")
+
+    @property
+    def search_iter(self) -> int:
+        """Iterations that are worth spending at one setting of a search."""
+        return 25 if self.steps == "lbfgs" else 100
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,11 @@ class AlternatingGradient:
             raise ValueError(
                 f"n_coefficient_steps must be at least 1, got {self.n_coefficient_steps!r}."
             )
+
+    @property
+    def search_iter(self) -> int:
+        """Iterations that are worth spending at one setting of a search."""
+        return 200
 
 
 MapOptimizer = VarPro | AlternatingGradient
@@ -137,9 +150,33 @@ class HyperKernelProblem:
         prox, penalty = self._proximal_pair(objective, start.W)
         options |= {"prox": prox, "penalty": penalty, "rule": how.rule, "watch": watch}
         if isinstance(how, VarPro):
-            return varpro_gradient(objective, start, **options)
-        steps = how.n_coefficient_steps
-        return alternating_gradient(objective, start, n_coefficient_steps=steps, **options)
+            return varpro_gradient(objective, start, reduced=how.reduced, **options)
+        return self._alternate(objective, start, how.n_coefficient_steps, options)
+
+    def _alternate(
+        self,
+        objective: HyperKernelObjective,
+        start: HyperKernelPoint,
+        n_coefficient_steps: int,
+        options: dict[str, Any],
+    ) -> SolveResult:
+        """Algorithm 4 from no coefficients at all, ending with the best ones for its map."""
+        fitter = objective.fitter
+        constant = self.loss.best_constant(fitter.y, fitter.weights)
+        nothing = np.zeros_like(start.fit.coefficients)
+        result = alternating_gradient(
+            objective,
+            objective.with_coefficients(start.W, nothing, constant * self.intercept),
+            n_coefficient_steps=n_coefficient_steps,
+            **options,
+        )
+        end = objective.at(result.solution.W, start=result.solution)
+        last = self.value(objective, end)
+        return replace(result, solution=end, history=(*result.history, min(last, *result.history)))
+
+    def value(self, objective: HyperKernelObjective, point: HyperKernelPoint) -> float:
+        """Objective with the penalty on the map."""
+        return point.value + self.penalty_value(objective, point.W)
 
     def _inside(self, objective: HyperKernelObjective, start: HyperKernelPoint) -> HyperKernelPoint:
         """A lower point outside would be kept: no step from it to the ball need be a descent."""

@@ -23,8 +23,7 @@ from kernlens.optim.varpro import Watch
 FloatArray = NDArray[np.floating]
 Bounds = tuple[FloatArray, FloatArray]
 
-#: Iterations at each alpha of a path, and the relative decrease at which they end.
-STEP_ITER = 25
+#: Relative decrease at which the iterations at one alpha of a path end.
 STEP_TOL = 1e-4
 #: A path ends after this many alphas in a row that gain less than this share over the best before.
 PATIENCE = 2
@@ -115,7 +114,8 @@ class SettingSearch:
         maps = []
         for split in self.splits:
             objective = self.problem.objective(split.train, split.Z, alpha)
-            lowest = min((objective.at(B) for B in ends), key=lambda point: point.value)
+            points = [objective.at(B) for B in ends]
+            lowest = min(points, key=lambda point: self.problem.value(objective, point))
             maps.append(lowest.W)
         return Visited(len(maps[0]), alpha, np.nan, tuple(maps))
 
@@ -158,7 +158,7 @@ class SettingSearch:
         result = self.problem.minimise(
             objective,
             objective.at(B),
-            max_iter=STEP_ITER,
+            max_iter=self.problem.optimizer.search_iter,
             tol=STEP_TOL,
             progress=self.progress,
             watch=None if self.watch is None else self.watch(alpha),
