@@ -18,7 +18,7 @@ stuck where VarPro is.
 On the map of starting points a run is followed until f is below the passes between the minima
 (3.278, at y = -0.316 and y = 2.316): from there a descent in short steps stays in its valley.
 
-Run from anywhere, about 15 seconds; prints a table and writes ``docs/images/alternating_toy.png``.
+Run from anywhere, about 20 seconds; prints a table and writes ``docs/images/alternating_toy.png``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
@@ -55,20 +55,45 @@ Method = Callable[[ToyObjective, tuple[float, float], float], Path2D]
 COLORS = {"VarPro": FIT, "AGD": DATA}
 BOTH, NEITHER, ONLY_AGD, ONLY_VARPRO = "#B79AC8", "#DDDDDD", "#7FB2D9", "#EFA57C"
 
+PALE = LinearSegmentedColormap.from_list("pale", ["#FFFFFF", "#E4E4E4", "#C4C4C4"])
+
 
 @dataclass(frozen=True)
 class Scene:
-    """A toy, the starts to follow, and the window to draw."""
+    """A toy, the starts to follow, the window to draw, and where the map has its labels."""
 
     curve: str
     formula: str
     starts: tuple[tuple[float, float], tuple[float, float]]
     window: tuple[float, float, float, float]
+    labels: dict[str, tuple[float, float]]
 
 
 SCENES = (
-    Scene("square", "c(y) = y²", ((-1.5, -1.5), (-1.5, -0.1)), (-3.0, 7.5, -2.0, 3.2)),
-    Scene("sigmoid", "c(y) = 1 / (1 + exp(-y))", ((5.0, -1.75), (-1.5, -0.1)), (-5.5, 6.5, -2.4, 3.2)),
+    Scene(
+        "square",
+        "c(y) = y²",
+        ((-1.5, -1.5), (-1.5, -0.1)),
+        (-3.0, 7.5, -2.0, 3.2),
+        {
+            "both": (3.0, 1.0),
+            "only AGD": (1.0, 2.75),
+            "only\nVarPro": (6.6, 1.4),
+            "neither": (3.5, -1.1),
+        },
+    ),
+    Scene(
+        "sigmoid",
+        "c(y) = 1 / (1 + exp(-y))",
+        ((5.0, -1.75), (-1.5, -0.1)),
+        (-5.5, 6.5, -2.4, 3.2),
+        {
+            "both": (3.0, 1.0),
+            "only AGD": (4.6, -1.1),
+            "only VarPro": (-3.9, -0.17),
+            "neither": (-2.3, -1.3),
+        },
+    ),
 )
 
 
@@ -152,8 +177,8 @@ def draw_paths(ax: Axes, scene: Scene, paths: dict[tuple[str, int], Path2D]) -> 
     left, right, low, high = scene.window
     x, y = np.meshgrid(np.linspace(left, right, 300), np.linspace(low, high, 300))
     values = np.log10(1e-2 + toy.value(x, y))
-    ax.contourf(x, y, values, levels=24, cmap="Greys", alpha=0.35)
-    ax.contour(x, y, values, levels=24, colors="white", linewidths=0.4)
+    ax.contourf(x, y, values, levels=20, cmap=PALE)
+    ax.contour(x, y, values, levels=20, colors="#A8A8A8", linewidths=0.5, linestyles="solid")
     along = np.linspace(low, high, 300)
     ax.plot(toy.best_x(along), along, color=TEXT, linewidth=0.8, linestyle=":")
     for (name, which), path in paths.items():
@@ -162,11 +187,17 @@ def draw_paths(ax: Axes, scene: Scene, paths: dict[tuple[str, int], Path2D]) -> 
         whole = np.vstack([start, path])
         ax.plot(whole[:, 0], whole[:, 1], marker=".", markersize=3.5, **style)
         ax.plot(*path[-1], marker="o", markersize=7, color=COLORS[name], zorder=6, mec="white")
-        ax.plot(*start, marker="s", markersize=6, color=TEXT, zorder=5, mec="white")
-        ax.annotate("AB"[which], start, (-11, -3), textcoords="offset points", fontsize=9, color=TEXT)
+    mark_starts(ax, scene)
     mark_minima(ax, toy)
     ax.set(xlim=(left, right), ylim=(low, high))
     tidy(ax, f"Paths for {scene.formula}", "x, the coefficients", "y, the map")
+
+
+def mark_starts(ax: Axes, scene: Scene) -> None:
+    for name, start in zip("AB", scene.starts, strict=True):
+        ax.plot(*start, marker="s", markersize=6, color=TEXT, mec="white", zorder=5)
+        offset = {"textcoords": "offset points", "xytext": (-12, 4)}
+        ax.annotate(name, start, fontsize=10, fontweight="bold", color=TEXT, **offset)
 
 
 def mark_minima(ax: Axes, toy: ToyObjective) -> None:
@@ -189,7 +220,14 @@ def draw_losses(ax: Axes, scene: Scene, paths: dict[tuple[str, int], Path2D]) ->
         Line2D([], [], color=TEXT, linestyle="-", label=f"from {first}"),
         Line2D([], [], color=TEXT, linestyle=(0, (3, 1.5)), label=f"from {second}"),
     ]
-    ax.legend(handles=handles, fontsize=8, frameon=False, labelcolor=TEXT, loc="lower right")
+    ax.legend(
+        handles=handles,
+        fontsize=8,
+        frameon=False,
+        labelcolor=TEXT,
+        loc="upper right",
+        bbox_to_anchor=(1.02, 0.8),
+    )
     tidy(ax, "f against iterations", "iteration", "f(x, y)")
 
 
@@ -199,38 +237,47 @@ def draw_map(ax: Axes, scene: Scene, outcome: NDArray[np.int_]) -> None:
     xs, ys = np.linspace(left, right, len(outcome)), np.linspace(low, high, len(outcome))
     ax.pcolormesh(xs, ys, outcome, cmap=colors, vmin=-0.5, vmax=3.5, rasterized=True)
     mark_minima(ax, make_alternating_toy(scene.curve))
-    for which, start in enumerate(scene.starts):
-        ax.plot(*start, marker="s", markersize=6, color=TEXT, mec="white")
-        ax.annotate("AB"[which], start, (-11, -3), textcoords="offset points", fontsize=9, color=TEXT)
+    mark_starts(ax, scene)
+    for text, place in scene.labels.items():
+        ax.text(*place, text, fontsize=8.5, color=TEXT, ha="center", va="center")
     ax.set(xlim=(left, right), ylim=(low, high))
     tidy(ax, "Who finds the star, by start", "x at the start", "y at the start")
+
+
+def print_ends(scene: Scene, paths: dict[tuple[str, int], Path2D]) -> None:
+    toy = make_alternating_toy(scene.curve)
+    for (name, which), path in paths.items():
+        values = toy.value(path[:, 0], path[:, 1])
+        solved = np.flatnonzero(values < SOLVED)
+        after = f"{solved[0]} iterations" if len(solved) else "never"
+        end = f"({path[-1, 0]:.3f}, {path[-1, 1]:.3f})"
+        start = str(scene.starts[which])
+        print(f"{scene.curve:8} {start:>14} {name:>7} {end:>17} {values[-1]:9.1e} {after:>15}")
+
+
+def print_shares(scene: Scene, outcome: NDArray[np.int_]) -> None:
+    names = ("both", "only AGD", "only VarPro", "neither")
+    shares = (f"{n} {np.mean(outcome == c):.0%}" for n, c in zip(names, (3, 2, 1, 0), strict=True))
+    print(f"{scene.curve:8} starts that find the star: {', '.join(shares)}")
 
 
 def main() -> None:
     """Run both methods, print the table and draw."""
     figure = Figure(figsize=(13.0, 7.6), dpi=120, layout="constrained")
-    axes = figure.subplots(2, 3)
-    print(f"{'c(y)':8} {'start':>14} {'method':>7} {'end (x, y)':>18} {'f':>9} {'f < 1e-6 after':>15}")
-    for scene, row in zip(SCENES, axes, strict=True):
+    print("c(y)              start  method        end (x, y)         f  f < 1e-6 after")
+    for scene, axes in zip(SCENES, figure.subplots(2, 3), strict=True):
         toy = make_alternating_toy(scene.curve)
         paths = {
             (name, which): method(toy, start)
             for which, start in enumerate(scene.starts)
             for name, method in METHODS.items()
         }
-        for (name, which), path in paths.items():
-            values = toy.value(path[:, 0], path[:, 1])
-            solved = np.flatnonzero(values < SOLVED)
-            after = f"{solved[0]} iterations" if len(solved) else "never"
-            end = f"({path[-1, 0]:.3f}, {path[-1, 1]:.3f})"
-            start = str(scene.starts[which])
-            print(f"{scene.curve:8} {start:>14} {name:>7} {end:>18} {values[-1]:9.2e} {after:>15}")
         outcome = convergence_map(scene, N_CELLS)
-        shares = [np.mean(outcome == code) for code in (3, 2, 1, 0)]
-        print("{}: both {:.0%}, only AGD {:.0%}, only VarPro {:.0%}, neither {:.0%}".format(scene.curve, *shares))
-        draw_paths(row[0], scene, paths)
-        draw_losses(row[1], scene, paths)
-        draw_map(row[2], scene, outcome)
+        print_ends(scene, paths)
+        print_shares(scene, outcome)
+        draw_paths(axes[0], scene, paths)
+        draw_losses(axes[1], scene, paths)
+        draw_map(axes[2], scene, outcome)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE, metadata={"Software": None})
 

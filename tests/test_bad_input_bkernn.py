@@ -43,8 +43,11 @@ def no_work(monkeypatch):
         ("n_particles", True, "n_particles must be an integer of at least 1, got True."),
         ("penalty", "ridge", "penalty must be one of 'basic', .*, got 'ridge'."),
         ("penalty", None, "penalty must be one of 'basic', .*, got None."),
-        PENALTY_ROWS
-        INIT_ROWS
+        ("penalty", FeaturePenalty, "penalty must be one of 'basic', .*, got <class"),
+        ("init", "zeros", "init must be one of 'random', got 'zeros'."),
+        ("init", np.ones((8, 2)), r"init must have shape .* = \(8, 3\), got \(8, 2\)."),
+        ("init", np.ones((7, 3)), r"init must have shape .* = \(8, 3\), got \(7, 3\)."),
+        ("init", np.full((8, 3), np.nan), "init has NaN or infinite entries; give finite"),
     ],
 )
 @pytest.mark.usefixtures("no_work")

@@ -12,17 +12,12 @@ import pytest
 from kernlens._result import Status
 from kernlens._rows import canonical_rows
 from kernlens.kernels.radial import make_radial_kernel
-from kernlens.optim import hyper_kernel_learning
-from kernlens.optim.hyper_kernel_learning import (
-    APPROACH,
-    FOLDS,
-    N_STARTS,
-    RESTARTS,
-    HyperKernelLearner,
-    LearningPlan,
-)
+from kernlens.optim import hyper_kernel_learning, hyper_kernel_rows
+from kernlens.optim.hyper_kernel_learning import N_STARTS, RESTARTS, HyperKernelLearner
+from kernlens.optim.hyper_kernel_plan import APPROACH, LearningPlan
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_refit import Tuned
+from kernlens.optim.hyper_kernel_rows import FOLDS, StageRows
 from kernlens.optim.operator_ball import project_on_ball
 from reference import hkrr
 from reference.bkernn_problems import LOSSES
@@ -71,7 +66,8 @@ def problem_of(loss="squared", kind=HyperKernelProblem, **options):
 
 def learner(plan=BASE, loss="squared", seed=0, n=60, problem=None, **options):
     rows = planted_rows(loss, n=n, noise=0.1)
-    return HyperKernelLearner(problem or problem_of(loss), rows, plan, seed, **options)
+    stages = StageRows(problem or problem_of(loss), rows, plan, seed)
+    return HyperKernelLearner(stages, **options)
 
 
 @cache
@@ -102,7 +98,7 @@ def test_another_seed_gives_other_centres_and_starts():
 def test_the_function_is_the_best_on_its_centres(name):
     """The last fit recomputed with a dense solve on all rows."""
     made, learned = outcome(name)
-    rows, B = made.rows, learned.scale * learned.W
+    rows, B = made.stages.rows, learned.scale * learned.W
     K = hkrr.kernel_matrix("gaussian", B, rows.X, learned.Z)
     Kzz = hkrr.centre_matrix("gaussian", B, learned.Z, 1e-10)
     a, c = hkrr.ridge_coefficients(K, Kzz, rows.y, rows.weights, learned.refit_alpha)
@@ -122,7 +118,7 @@ def test_centres_are_distinct_rows_and_as_many_as_asked_for():
         made, learned = outcome(name)
         Z = learned.Z
         assert Z.shape == (number, 4) and len(np.unique(Z, axis=0)) == number
-        assert all((row == made.rows.X).all(axis=1).any() for row in Z)
+        assert all((row == made.stages.rows.X).all(axis=1).any() for row in Z)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
@@ -140,7 +136,7 @@ def test_a_given_alpha_is_approached_from_above(loss):
     # Every step starts where the one before ended, the first from a map of median distance 1.
     for (_, _, end), (_, start, _) in pairwise(problem.calls[n_settled:]):
         np.testing.assert_array_equal(start, end)
-    images = made.rows.X @ problem.calls[0][1].T
+    images = made.stages.rows.X @ problem.calls[0][1].T
     distances = [np.linalg.norm(a - b) for i, a in enumerate(images) for b in images[:i]]
     assert np.median(distances) == pytest.approx(1.0, rel=1e-9)
     np.testing.assert_array_equal(learned.W, problem.calls[-1][2])
@@ -148,7 +144,7 @@ def test_a_given_alpha_is_approached_from_above(loss):
 
 def test_the_learned_value_is_the_objective_at_the_learned_map():
     made, learned = outcome("approach")
-    objective = made.problem.objective(made.rows, learned.Z, 1e-3)
+    objective = made.stages.problem.objective(made.stages.rows, learned.Z, 1e-3)
     # The centres of the last fit are those of the learning here: same rows, same number.
     assert learned.value == pytest.approx(objective.at(learned.W).value, rel=1e-9)
     assert learned.value == pytest.approx(learned.result.history[-1], rel=1e-6)
@@ -171,10 +167,10 @@ def test_directions_are_those_of_the_dense_average_outer_product():
     learned = made.learn()
     case = hkrr.Problem(
         "squared",
-        made.rows.X,
+        made.stages.rows.X,
         learned.Z,
-        made.rows.y,
-        made.rows.weights,
+        made.stages.rows.y,
+        made.stages.rows.weights,
         learned.scale * learned.W,
         learned.coefficients,
         learned.intercept,
@@ -192,7 +188,7 @@ def test_directions_are_those_of_the_dense_average_outer_product():
 def test_the_best_of_several_alphas_is_chosen():
     """In the middle, as the function is first too flat and then follows the noise."""
     plan = dataclasses.replace(BASE, alphas=(1e-9, 3.0, 1e-2, 1e-8))
-    made = HyperKernelLearner(problem_of(), planted_rows(n=60, noise=0.7), plan, 0)
+    made = HyperKernelLearner(StageRows(problem_of(), planted_rows(n=60, noise=0.7), plan, 0))
     learned = made.learn()
     assert [setting.alpha for setting in learned.visited] == [3.0, 1e-2, 1e-8, 1e-9]
     losses = [setting.loss for setting in learned.visited]
@@ -265,7 +261,7 @@ def test_a_search_that_is_stuck_starts_again(monkeypatch, stuck, n_init, n_round
 def test_an_approach_goes_on_from_the_lowest_of_its_starts(monkeypatch):
     """Two starts that cannot be left, maps to zero, around a good one."""
     starts = [np.zeros((2, 4)), near_truth(2), np.zeros((2, 4))]
-    monkeypatch.setattr(HyperKernelLearner, "_starts", lambda self, split: starts)
+    monkeypatch.setattr(StageRows, "first_maps", lambda self, split: starts)
     problem = problem_of(kind=Recording)
     learned = learner(problem=problem).learn()
     ends = [end for _, _, end in problem.calls[: -len(APPROACH)]]
@@ -293,7 +289,7 @@ def keys(rows):
 def test_splits_share_no_row_and_no_x(centers):
     rows = rows_with_repeated_x()
     plan = dataclasses.replace(BASE, centers=centers)
-    splits = HyperKernelLearner(problem_of(), rows, plan, 0)._splits(10)
+    splits = StageRows(problem_of(), rows, plan, 0).splits()
     assert len(splits) == FOLDS[0][1]
     tested = []
     for split in splits:
@@ -302,35 +298,35 @@ def test_splits_share_no_row_and_no_x(centers):
         assert not set(split.train.group) & set(split.test.group)
         assert not {x.tobytes() for x in split.train.X} & {x.tobytes() for x in split.test.X}
         assert {z.tobytes() for z in split.Z} <= {x.tobytes() for x in split.train.X}
-        assert len(np.unique(split.Z, axis=0)) == len(split.Z) == 10
+        assert len(np.unique(split.Z, axis=0)) == len(split.Z) == plan.n_centers
         tested += list(test)
     assert len(tested) == len(set(tested)) == len(rows.X)
 
 
 def test_many_rows_are_split_once(monkeypatch):
-    monkeypatch.setattr(hyper_kernel_learning, "FOLDS", ((20, 5), (30, 3)))
-    assert len(learner(n=20)._splits(5)) == 5
-    assert len(learner(n=30)._splits(5)) == 3
-    (split,) = learner(n=60)._splits(5)
+    monkeypatch.setattr(hyper_kernel_rows, "FOLDS", ((20, 5), (30, 3)))
+    assert len(learner(n=20).stages.splits()) == 5
+    assert len(learner(n=30).stages.splits()) == 3
+    (split,) = learner(n=60).stages.splits()
     assert len(split.train.X) == 45 and len(split.test.X) == 15
-    monkeypatch.setattr(hyper_kernel_learning, "SEARCH_ROWS", 40)
-    (split,) = learner(n=60)._splits(5)
+    monkeypatch.setattr(hyper_kernel_rows, "SEARCH_ROWS", 40)
+    (split,) = learner(n=60).stages.splits()
     assert len(split.train.X) + len(split.test.X) == 40
 
 
 def test_strata_are_spread_evenly():
-    made = learner(loss="logistic", n=61)
-    made.strata = made.rows.y[0].astype(int)
-    for split in made._splits(5):
+    stages = learner(loss="logistic", n=61).stages
+    strata = stages.rows.y[0].astype(int)
+    for split in dataclasses.replace(stages, strata=strata).splits():
         for label in (0, 1):
-            share = np.sum(made.strata == label) / 5
+            share = np.sum(strata == label) / 5
             assert abs(np.sum(split.test.y[0] == label) - share) < 1
         assert not keys(split.train) & keys(split.test)
 
 
 def test_a_single_row_is_trained_and_scored_on():
     rows = canonical_rows(np.ones((1, 3)), np.ones((1, 1)), np.ones(1))
-    (split,) = HyperKernelLearner(problem_of(), rows, BASE, 0)._splits(5)
+    (split,) = StageRows(problem_of(), rows, BASE, 0).splits()
     assert len(split.train.X) == len(split.test.X) == len(split.Z) == 1
 
 
@@ -365,7 +361,7 @@ def test_an_interrupted_learner_keeps_its_lowest_point(name, at):
     kept = made._seen
     assert kept.value <= min(point.value for _, point in problem.seen)
     # Searches start with more components than are wanted: the strongest ones are kept.
-    width = min(len(kept.W), made._widths[0])
+    width = min(len(kept.W), made.stages.widths[0])
     _, values, right = np.linalg.svd(kept.W, full_matrices=False)
     expected = (right[:width].T * values[:width] ** 2) @ right[:width]
     np.testing.assert_allclose(learned.W.T @ learned.W, expected, atol=1e-12)
@@ -377,7 +373,7 @@ def test_interrupted_before_anything_was_learned():
     made = learner()
     learned = made.finish_interrupted()
     assert learned.result.status is Status.INTERRUPTED
-    np.testing.assert_array_equal(learned.W, made.first_map())
+    np.testing.assert_array_equal(learned.W, made.stages.first_map())
     assert learned.W.shape == (2, 4) and np.isfinite(learned.slopes).all()
 
 
@@ -395,8 +391,8 @@ def test_learning_goes_on_from_a_map():
 def test_maps_stay_in_the_ball():
     for name in ("approach", "several widths", "given map"):
         made = learner(PLANS[name])
-        radius = 0.7 * float(np.linalg.norm(made.first_map(), 2))
-        made.problem = problem_of(radius=radius)
+        radius = 0.7 * float(np.linalg.norm(made.stages.first_map(), 2))
+        made.stages = dataclasses.replace(made.stages, problem=problem_of(radius=radius))
         learned = made.learn()
         norms = [np.linalg.norm(B, 2) for setting in learned.visited for B in setting.maps]
         assert max([np.linalg.norm(learned.W, 2), *norms]) <= radius * (1 + 1e-9)
@@ -412,7 +408,7 @@ def test_stages_are_reported():
 
         return count
 
-    learned = learner(PLANS["several alphas"], stage=stage).learn()
+    learned = learner(PLANS["several alphas"], report=stage).learn()
     assert set(counts) == {"choosing settings", "learning the map"}
     assert counts["learning the map"] == learned.result.n_iter
 
@@ -426,7 +422,7 @@ def test_settings_carry_one_map_for_every_fold():
 
 def test_inputs_are_left_alone():
     made = learner(AUTOMATIC)
-    arrays = (made.rows.X, made.rows.y, made.rows.weights)
+    arrays = (made.stages.rows.X, made.stages.rows.y, made.stages.rows.weights)
     kept = [array.copy() for array in arrays]
     made.learn()
     for array, copy in zip(arrays, kept, strict=True):

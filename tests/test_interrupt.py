@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 
-from kernlens import BKerNNClassifier, BKerNNRegressor
+from families import ESTIMATORS, FAMILIES, decision, family_of, light
+from kernlens import BKerNNClassifier, BKerNNRegressor, HKRRClassifier, HKRRRegressor
 from kernlens._result import Status
-from kernlens.optim.reduced_objective import ReducedObjective
 
-FAST = {"n_particles": 8, "max_iter": 30, "random_state": 0, "n_jobs": 1}
-ESTIMATORS = [BKerNNRegressor, BKerNNClassifier]
+every = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 
 def sample(estimator, n=50):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 3))
     y = np.abs(X[:, 0] + X[:, 1]) + 0.1 * rng.standard_normal(n)
-    return X, (y if estimator is BKerNNRegressor else (y > 1).astype(int))
+    return X, ((y > 1).astype(int) if is_classifier(estimator()) else y)
 
 
 @pytest.fixture
 def interrupt_after(monkeypatch):
     """Press Ctrl-C once, in the evaluation after the first k; return the values before it."""
-    evaluate = ReducedObjective.at
+    evaluate = {family.objective: family.objective.at for family in FAMILIES}
 
     def arm(k):
         values: list[float] = []
@@ -32,27 +32,18 @@ def interrupt_after(monkeypatch):
             values.append(np.nan)
             if len(values) == k + 1:
                 raise KeyboardInterrupt
-            point = evaluate(self, W, **options)
+            point = evaluate[type(self)](self, W, **options)
             values[-1] = point.value
             return point
 
-        monkeypatch.setattr(ReducedObjective, "at", interrupted)
+        for objective in evaluate:
+            monkeypatch.setattr(objective, "at", interrupted)
         return values
 
     return arm
 
 
-def decision(model, X):
-    return model.predict(X) if isinstance(model, BKerNNRegressor) else model.decision_function(X)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("k", [0, 1, 30])
-@pytest.mark.parametrize("options", [{}, {"alpha": 0.02}, {"alpha": 0.02, "optimizer": "plain"}])
-def test_interrupted_fit_is_a_fit(estimator, k, options, interrupt_after):
-    X, y = sample(estimator)
-    model = estimator(**FAST, **options)
-    interrupt_after(k)
+def fit_interrupted(model, X, y):
     with pytest.warns(UserWarning, match="interrupted"):
         assert model.fit(X, y) is model
     assert model.status_ == Status.INTERRUPTED.value
@@ -60,79 +51,106 @@ def test_interrupted_fit_is_a_fit(estimator, k, options, interrupt_after):
     assert np.isfinite(decision(model, X)).all()
     assert np.isfinite(model.objective_)
     assert model.alpha_ > 0
-    assert model.transform(X).shape == (50, model.n_directions_)
+    assert model.transform(X).shape == (len(X), model.n_directions_)
     np.testing.assert_allclose(model.component_importances_.sum(), 1.0)
+    return model
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@every
+@pytest.mark.parametrize("k", [0, 1, 12])
+@pytest.mark.parametrize("given", [True, False])
+def test_interrupted_fit_is_a_fit(estimator, k, given, interrupt_after):
+    X, y = sample(estimator)
+    for settings in family_of(estimator).settings(estimator):
+        options = {"tol": 0.0, "max_iter": 30, **({} if given else {"alpha": "auto"})}
+        interrupt_after(k)
+        fit_interrupted(light(estimator, **{**settings, **options}), X, y)
+
+
+@every
+def test_an_interruption_can_come_at_any_evaluation(estimator, interrupt_after):
+    X, y = sample(estimator)
+    model = light(estimator)
+    evaluations = interrupt_after(10**9)
+    whole = decision(model.fit(X, y), X)
+    for k in np.unique(np.linspace(0, len(evaluations) - 1, 40).astype(int)):
+        interrupt_after(k)
+        fit_interrupted(model, X, y)
+    interrupt_after(len(evaluations))
+    np.testing.assert_array_equal(decision(model.fit(X, y), X), whole)
+    assert model.status_ != Status.INTERRUPTED.value
+
+
+@every
 def test_alpha_of_an_interrupted_search_is_a_value_of_its_grid(estimator, interrupt_after):
     X, y = sample(estimator)
-    grid = estimator(**FAST).fit(X, y).alpha_search_["alpha"]
+    grid = light(estimator, alpha="auto").fit(X, y).alpha_search_["alpha"]
     interrupt_after(5)
-    model = estimator(**FAST)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
+    model = fit_interrupted(light(estimator, alpha="auto"), X, y)
     assert np.min(np.abs(np.log(grid / model.alpha_))) < 1e-9
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("optimizer", ["plain", "auto"])
+@pytest.mark.parametrize(
+    ("estimator", "optimizer"),
+    [
+        *((e, o) for e in (BKerNNRegressor, BKerNNClassifier) for o in ("plain", "auto")),
+        *((e, o) for e in (HKRRRegressor, HKRRClassifier) for o in ("varpro_gradient", "auto")),
+    ],
+)
 def test_a_late_interruption_costs_little(estimator, optimizer, interrupt_after):
     X, y = sample(estimator)
-    options = {**FAST, "alpha": 0.02, "optimizer": optimizer, "tol": 0.0}
+    options = {"optimizer": optimizer, "tol": 0.0, "max_iter": 30}
     evaluations = interrupt_after(10**9)
-    whole = estimator(**options).fit(X, y)
+    whole = light(estimator, **options).fit(X, y)
     interrupt_after(int(0.9 * len(evaluations)))
-    model = estimator(**options)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
-    first = estimator(**{**options, "optimizer": "plain", "max_iter": 1}).fit(X, y)
-    progress = first.objective_history_[0] - whole.objective_
-    assert model.objective_ - whole.objective_ < 0.1 * progress
+    model = fit_interrupted(light(estimator, **options), X, y)
+    worst = max(value for value in evaluations if np.isfinite(value))
+    assert model.objective_ - whole.objective_ < 0.1 * (worst - whole.objective_)
 
 
 def test_interrupted_algorithm_1_keeps_its_best_particles(interrupt_after):
     X, y = sample(BKerNNRegressor)
-    options = {**FAST, "alpha": 0.02, "optimizer": "plain", "tol": 0.0}
-    whole = BKerNNRegressor(**options).fit(X, y)
+    options = {"optimizer": "plain", "tol": 0.0, "max_iter": 30}
+    whole = light(BKerNNRegressor, **options).fit(X, y)
     interrupt_after(25)
-    model = BKerNNRegressor(**options)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
+    model = fit_interrupted(light(BKerNNRegressor, **options), X, y)
     # An iteration costs two evaluations, seldom more.
     assert model.objective_ <= whole.objective_history_[6]
 
 
+@pytest.mark.parametrize("estimator", [BKerNNRegressor, HKRRRegressor])
 @pytest.mark.parametrize("k", [3, 120])
-def test_interrupted_fit_of_many_rows(k, interrupt_after):
+def test_interrupted_fit_of_many_rows(estimator, k, interrupt_after):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((4200, 3))
     y = np.abs(X[:, 0])
-    model = BKerNNRegressor(n_particles=5, alpha=1e-3, max_iter=10, random_state=0, n_jobs=1)
+    model = light(estimator, alpha=1e-3, max_iter=200, tol=0.0)
     interrupt_after(k)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
-    assert model.score(X, y) > 0.5
+    assert fit_interrupted(model, X, y).score(X, y) > 0.5
 
 
-def test_an_interrupted_fit_can_be_continued(interrupt_after):
-    X, y = sample(BKerNNRegressor)
-    model = BKerNNRegressor(**FAST, alpha=0.02, warm_start=True)
-    interrupt_after(60)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
+@every
+def test_an_interrupted_fit_can_be_continued(estimator, interrupt_after):
+    X, y = sample(estimator)
+    options = {"tol": 0.0, "max_iter": 30}
+    evaluations = interrupt_after(10**9)
+    whole = light(estimator, **options).fit(X, y)
+    interrupt_after(len(evaluations) // 2)
+    model = fit_interrupted(light(estimator, **options, warm_start=True), X, y)
     stopped = model.objective_
     model.fit(X, y)
-    assert model.objective_ <= stopped
     assert model.status_ != Status.INTERRUPTED.value
+    assert model.objective_ <= stopped
+    assert model.score(X, y) > 0.9 * whole.score(X, y)
 
 
-def test_other_exceptions_are_not_swallowed(monkeypatch):
-    X, y = sample(BKerNNRegressor)
+@every
+def test_other_exceptions_are_not_swallowed(estimator, monkeypatch):
+    X, y = sample(estimator)
 
     def broken(self, W, **options):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(ReducedObjective, "at", broken)
+    monkeypatch.setattr(family_of(estimator).objective, "at", broken)
     with pytest.raises(RuntimeError, match="broken"):
-        BKerNNRegressor(**FAST).fit(X, y)
+        light(estimator).fit(X, y)

@@ -41,11 +41,8 @@ from kernlens.kernels.radial import (
 )
 from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES, HELD_ENTRIES, KernelBlocks
 from kernlens.losses import Loss
-from kernlens.optim.hyper_kernel_learning import (
-    HyperKernelLearner,
-    LearnedKernel,
-    LearningPlan,
-)
+from kernlens.optim.hyper_kernel_learning import HyperKernelLearner
+from kernlens.optim.hyper_kernel_plan import LearnedKernel, LearningPlan
 from kernlens.optim.hyper_kernel_problem import (
     OPTIMIZERS,
     AlternatingGradient,
@@ -54,6 +51,7 @@ from kernlens.optim.hyper_kernel_problem import (
     VarPro,
 )
 from kernlens.optim.hyper_kernel_refit import Tuned
+from kernlens.optim.hyper_kernel_rows import StageRows
 from kernlens.optim.hyper_kernel_search import Bounds, clip_decision
 from kernlens.optim.nystrom_fit import evaluate
 
@@ -126,14 +124,14 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         bars = StageBars(type(self).__name__) if self.verbose else nullcontext()
         with bars as stage, single_threaded_blas():
             strata = class_numbers(rows.y) if stratify else None
-            learner = HyperKernelLearner(problem, rows, plan, self._seed(), strata, stage)
+            stages = StageRows(problem, rows, plan, self._seed(), strata)
             unit = 1.0
             if self.max_norm is not None:
                 # A first map of zero: all columns are constant, and any radius will do.
-                radius = 2.0 * (float(np.linalg.norm(learner.first_map(), ord=2)) or 1.0)
-                learner.problem = replace(problem, radius=radius)
+                radius = 2.0 * (float(np.linalg.norm(stages.first_map(), ord=2)) or 1.0)
+                stages = replace(stages, problem=replace(problem, radius=radius))
                 unit = float(self.max_norm) / radius
-            learned = self._learn(learner, units)
+            learned = self._learn(stages, units, stage)
         self._store(learned, units, unit, loss, plan)
 
     def _plan(self, rows: CanonicalRows) -> LearningPlan:
@@ -176,17 +174,17 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _learn(self, learner: HyperKernelLearner, units: Standardisation) -> LearnedKernel:
+    def _learn(self, stages: StageRows, units: Standardisation, report: Any) -> LearnedKernel:
         previous = self._previous_map(units)
+        plan = stages.plan
+        if previous is not None and plan.alphas is not None:
+            plan = replace(plan, n_components=(len(previous),), start=previous)
+        learner = HyperKernelLearner(replace(stages, plan=plan), report)
         try:
-            if previous is None:
+            if previous is None or plan.start is not None:
                 return learner.learn()
-            if learner.plan.alphas is None:
-                return learner.go_on(
-                    previous, Tuned(self._refit_scale, self.refit_alpha_, np.nan), self.alpha_
-                )
-            learner.plan = replace(learner.plan, n_components=(len(previous),), start=previous)
-            return learner.learn()
+            tuned = Tuned(self._refit_scale, self.refit_alpha_, np.nan)
+            return learner.go_on(previous, tuned, self.alpha_)
         except KeyboardInterrupt:
             warnings.warn(
                 "The fit was interrupted; the best map found so far is kept.", stacklevel=5
