@@ -12,7 +12,7 @@ from kernlens import HKRRRegressor
 SETS = ("concrete", "airfoil", "california", "elevators", "pol")
 WIDTHS = (14, 8, 8, 10, 12, 10, 10, 12, 10)
 #: Kernel ridge is tuned on at most so many rows, and fitted on all of them.
-TUNE_ROWS = 3000
+TUNE_ROWS = 2000
 
 
 def run(n_splits: int = 5) -> None:

@@ -38,6 +38,8 @@ class Family:
         On top of `light`: every branch of the code that users can choose.
     regressor_only : tuple of dict
         Variants that the classifier does not have.
+    checked : tuple of dict
+        On top of `light`: variants that scikit-learn's checks run on, some hundred fits each.
     objects : dict
         Objects and arrays as parameters, for four columns.
     objective : type
@@ -54,6 +56,7 @@ class Family:
     narrow: Settings
     variants: tuple[Settings, ...]
     regressor_only: tuple[Settings, ...]
+    checked: tuple[Settings, ...]
     objects: Settings
     objective: type
     model_bytes: int
@@ -66,9 +69,13 @@ class Family:
 
     def settings(self, estimator: type[BaseEstimator]) -> Iterator[Settings]:
         """Light settings of every variant that `estimator` has."""
-        yield from ({**self.light, **variant} for variant in self.variants)
-        if not is_classifier(estimator()):
-            yield from ({**self.light, **variant} for variant in self.regressor_only)
+        own = () if is_classifier(estimator()) else self.regressor_only
+        yield from ({**self.light, **variant} for variant in (*self.variants, *own))
+
+    def checked_settings(self, estimator: type[BaseEstimator]) -> Iterator[Settings]:
+        """Light settings of the variants that scikit-learn's checks run on."""
+        own = () if is_classifier(estimator()) else self.regressor_only
+        yield from ({**self.light, **variant} for variant in (*self.checked, *own))
 
 
 def _matrix(n_rows: int) -> np.ndarray:
@@ -92,6 +99,10 @@ FAMILIES = (
             {"kernel": "gaussian", "standardize": False, "optimizer": "plain"},
         ),
         regressor_only=({"loss": "huber"},),
+        checked=(
+            {"penalty": "concave_variable", "kernel": "exponential"},
+            {"penalty": ConcaveFeaturePenalty(s=2.0), "optimizer": "plain", "standardize": False},
+        ),
         objects={"penalty": ConcaveFeaturePenalty(s=2.0), "init": _matrix(8)},
         objective=ReducedObjective,
         model_bytes=16 * 40 * 8,
@@ -119,6 +130,12 @@ FAMILIES = (
             {"centers": "leverage"},
         ),
         regressor_only=({"truncate": None},),
+        checked=(
+            {"kernel": "matern32", "standardize": False},
+            {"optimizer": "agd", "n_components": 2, "max_iter": 5},
+            {"max_norm": 1.0, "centers": "leverage"},
+            {"trace_norm": 0.01, "n_components": 2},
+        ),
         objects={
             "kernel": RationalQuadraticKernel(2.0),
             "optimizer": AlternatingGradient(3),

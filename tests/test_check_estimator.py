@@ -37,7 +37,7 @@ def cases(estimators):
 
 def light_variants():
     for estimator in ESTIMATORS:
-        for settings in family_of(estimator).settings(estimator):
+        for settings in family_of(estimator).checked_settings(estimator):
             yield estimator(**settings)
 
 

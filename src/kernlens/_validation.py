@@ -62,29 +62,39 @@ def _is_number(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
-def check_alpha(alpha: Any, named: tuple[str, ...]) -> None:
+def check_alpha(alpha: Any, named: tuple[str, ...], *, smallest: float = 0.0) -> None:
     """Refuse an alpha that is neither a known word nor a positive finite number."""
-    if isinstance(alpha, str):
-        if alpha not in named:
-            words = ", ".join(map(repr, named))
-            raise ValueError(f"alpha must be {words} or a positive number, got {alpha!r}.")
-    elif not _is_number(alpha, Real) or not 0 < float(alpha) < np.inf:
-        raise ValueError(f"alpha must be a positive finite number, got {alpha!r}.")
+    if isinstance(alpha, str) and alpha in named:
+        return
+    if not _is_number(alpha, Real) or not 0 < float(alpha) < np.inf:
+        words = ", ".join(map(repr, named))
+        raise ValueError(f"alpha must be {words} or a positive finite number, got {alpha!r}.")
+    if float(alpha) < smallest:
+        raise ValueError(f"alpha must be at least {smallest:.0e}, got {alpha!r}.")
 
 
-def check_count(name: str, value: Any, *, words: tuple[str, ...] = ()) -> None:
-    """Refuse a value that is neither one of `words` nor an integer of at least 1."""
+def check_count(
+    name: str, value: Any, *, words: tuple[str, ...] = (), other: str | None = None
+) -> None:
+    """Refuse a value that is neither one of `words` nor an integer of at least 1.
+
+    `other` names what else is allowed, for the message.
+    """
     if isinstance(value, str) and value in words:
         return
     if not _is_number(value, Integral) or int(value) < 1:
         allowed = "".join(f"{word!r} or " for word in words)
+        allowed += "" if other is None else f"{other} or "
         raise ValueError(f"{name} must be {allowed}an integer of at least 1, got {value!r}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is not one of `choices`."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+def check_choice(
+    name: str, value: Any, choices: tuple[str, ...], *, other: str | None = None
+) -> None:
+    """Refuse a value that is not one of `choices`; `other` names what else is allowed."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(map(repr, choices)) + ("" if other is None else f", or {other}")
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -132,10 +142,11 @@ def check_memory(n_bytes: float, advice: str) -> None:
         )
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Refuse a value that is not a positive finite number."""
+def check_positive(name: str, value: Any, *, other: str | None = None) -> None:
+    """Refuse a value that is not a positive finite number; `other` names what else is allowed."""
     if not _is_number(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+        allowed = "" if other is None else f"{other} or "
+        raise ValueError(f"{name} must be {allowed}a positive finite number, got {value!r}.")
 
 
 def check_sequence(name: str, value: Any) -> list[Any]:

@@ -62,13 +62,19 @@ def alternating_gradient(
     rule = rule or StepRule()
     point = start
     history = [point.value + penalty(point.W)]
-    map_size = first_size(objective.gradient(point), point.W)
+    map_size: float | None = None
     coefficient_size = 1.0
     for iteration in range(1, max_iter + 1):
         before = point
-        step = map_step(objective, point, map_size, prox, penalty, rule, reduced=False)
-        if step is not None:
-            point, map_size = step.trial, step.size
+        if map_size is None:
+            # Nothing pulls at B before there are coefficients: its first step, measured in the
+            # gradient, waits for them, or else it would depend on the unit of y.
+            gradient = objective.gradient(point)
+            map_size = first_size(gradient, point.W) if gradient.any() else None
+        if map_size is not None:
+            step = map_step(objective, point, map_size, prox, penalty, rule, reduced=False)
+            if step is not None:
+                point, map_size = step.trial, step.size
         for _ in range(n_coefficient_steps):
             inner = _coefficient_step(objective, point, coefficient_size, rule)
             if inner is None:

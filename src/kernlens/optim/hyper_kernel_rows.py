@@ -20,6 +20,8 @@ FloatArray = NDArray[np.floating]
 SEARCH_ROWS = 5000
 #: Folds for up to so many rows; beyond, one split.
 FOLDS = ((1000, 5), (3000, 3))
+#: Folds where every evaluation takes several Newton steps.
+NEWTON_FOLDS = 3
 #: Centres while searching and while tuning the last fit.
 SEARCH_CENTERS = 100
 TUNE_CENTERS = 300
@@ -72,6 +74,8 @@ class StageRows:
         rows = self.rows.take(slice(0, SEARCH_ROWS))
         strata = None if self.strata is None else self.strata[:SEARCH_ROWS]
         n_folds = next((folds for most, folds in FOLDS if len(rows.X) <= most), None)
+        if n_folds is not None and not self.problem.loss.quadratic:
+            n_folds = NEWTON_FOLDS
         masks = rows.folds(4, strata)[:1] if n_folds is None else rows.folds(n_folds, strata)
         splits = []
         for train, test in masks:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens.inspection import (
     AlphaSearch,
@@ -117,6 +118,7 @@ class DirectionsDisplay:
         >>> sorted(display.axes_)
         ['column', 'component_importances', 'direction_0', 'feature_importances']
         """
+        check_is_fitted(model)
         profiles = [
             direction_profile(model, X, y, direction=direction, target=target)
             for direction in range(min(n_profiles, model.n_directions_))

@@ -82,7 +82,7 @@ def draw_alpha_search(ax: Axes, search: AlphaSearch) -> None:
 
 
 def _scatter(ax: Axes, positions: FloatArray, observed: FloatArray) -> None:
-    if np.isin(observed, (0.0, 1.0)).all():
+    if set(np.unique(observed)) == {0.0, 1.0}:
         # Two classes make two lines of points on top of each other; a little noise shows how many.
         observed = observed + np.random.default_rng(0).uniform(-0.04, 0.04, len(observed))
     # Rasterised: thousands of points would make a vector file unusable.

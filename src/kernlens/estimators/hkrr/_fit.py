@@ -52,11 +52,13 @@ from kernlens.optim.hyper_kernel_problem import (
 )
 from kernlens.optim.hyper_kernel_refit import Tuned
 from kernlens.optim.hyper_kernel_rows import StageRows
-from kernlens.optim.hyper_kernel_search import Bounds, clip_decision
+from kernlens.optim.hyper_kernel_search import SHARE, Bounds, clip_decision
 from kernlens.optim.nystrom_fit import evaluate
 
 FloatArray = NDArray[np.floating]
 
+#: Smaller values of alpha leave the linear systems without a correct digit.
+SMALLEST_ALPHA = 1e-15
 #: Centres of the last fit by default: as many as keep its cost n * centres^2 near this, within
 #: bounds. More than the upper bound hardly predict better, fewer than the lower one save nothing.
 REFIT_WORK = 2.0e10
@@ -68,7 +70,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         for alpha in check_sequence("alpha", self.alpha):
-            check_alpha(alpha, ("auto",))
+            check_alpha(alpha, ("auto",), smallest=SMALLEST_ALPHA)
         for number in check_sequence("n_components", self.n_components):
             check_count("n_components", number, words=("auto",))
         check_count("n_centers", self.n_centers)
@@ -80,7 +82,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         if self.max_norm is not None:
             check_positive("max_norm", self.max_norm)
         if self.refit is not None:
-            check_count("refit", self.refit, words=("auto", "exact"))
+            check_count("refit", self.refit, words=("auto", "exact"), other="None")
         check_choice("centers", self.centers, CENTER_CHOICES)
         check_flag("standardize", self.standardize)
         check_flag("warm_start", self.warm_start)
@@ -88,11 +90,18 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         if isinstance(self.kernel, RadialKernel):
             check_radial_kernel(self.kernel)
         else:
-            check_choice("kernel", self.kernel, tuple(RADIAL_KERNELS))
+            check_choice(
+                "kernel", self.kernel, tuple(RADIAL_KERNELS), other="an instance of RadialKernel"
+            )
         if not isinstance(self.optimizer, VarPro | AlternatingGradient):
-            check_choice("optimizer", self.optimizer, tuple(OPTIMIZERS))
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("auto", "random", "subspace"))
+            check_choice(
+                "optimizer",
+                self.optimizer,
+                tuple(OPTIMIZERS),
+                other="a VarPro or AlternatingGradient",
+            )
+        if isinstance(self.init, str) or self.init is None:
+            check_choice("init", self.init, ("auto", "random", "subspace"), other="a matrix")
 
     def _fit_encoded(
         self,
@@ -100,15 +109,14 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         y: FloatArray,
         weights: FloatArray,
         loss: Loss,
-        *,
-        stratify: bool = False,
     ) -> None:
-        """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot if `stratify`."""
+        """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot for a classifier."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows = canonical_rows(X, y, weights)
         units = Standardisation.of(rows.X, rows.weights, self.standardize)
-        rows = replace(rows, X=units.apply(rows.X))
-        plan = self._plan(rows)
+        targets = self._target_units(rows)
+        rows = replace(rows, X=units.apply(rows.X), y=targets.apply(rows.y.T).T)
+        plan = self._plan(rows, self._bounds(rows.y, targets))
         most_centers = max(plan.n_centers, plan.refit_centers or 0)
         check_memory(
             fit_bytes(len(X), X.shape[1], min(most_centers, len(X)), held=not loss.quadratic),
@@ -123,7 +131,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         )
         bars = StageBars(type(self).__name__) if self.verbose else nullcontext()
         with bars as stage, single_threaded_blas():
-            strata = class_numbers(rows.y) if stratify else None
+            strata = None if loss.quadratic else class_numbers(rows.y)
             stages = StageRows(problem, rows, plan, self._seed(), strata)
             unit = 1.0
             if self.max_norm is not None:
@@ -132,18 +140,25 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
                 stages = replace(stages, problem=replace(problem, radius=radius))
                 unit = float(self.max_norm) / radius
             learned = self._learn(stages, units, stage)
-        self._store(learned, units, unit, loss, plan)
+        self._store(learned, units, targets, unit, plan.bounds)
 
-    def _plan(self, rows: CanonicalRows) -> LearningPlan:
+    def _plan(self, rows: CanonicalRows, bounds: Bounds | None) -> LearningPlan:
         n_rows, n_features = rows.X.shape
         init: Any = self.init
         if not isinstance(init, str):
             init = check_map(init, n_features)
         components = check_sequence("n_components", self.n_components)
         if not isinstance(init, str):
+            if components not in (["auto"], [len(init)]):
+                raise ValueError(
+                    f"init has {len(init)} rows and n_components is {self.n_components!r}; give "
+                    'both the same number, or leave n_components="auto".'
+                )
             components = [len(init)]
         return LearningPlan(
-            n_components=None if "auto" in components else tuple(int(k) for k in components),
+            n_components=None
+            if "auto" in components
+            else tuple(dict.fromkeys(int(k) for k in components)),
             alphas=_numbers(check_sequence("alpha", self.alpha)),
             n_centers=int(self.n_centers),
             centers=self.centers,
@@ -152,7 +167,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
             n_init=int(self.n_init),
             max_iter=int(self.max_iter),
             tol=float(self.tol),
-            bounds=self._bounds(rows.y),
+            bounds=bounds,
         )
 
     def _refit_centers(self, n_rows: int) -> int | None:
@@ -205,9 +220,9 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         self,
         learned: LearnedKernel,
         units: Standardisation,
+        targets: Standardisation,
         unit: float,
-        loss: Loss,
-        plan: LearningPlan,
+        bounds: Bounds | None,
     ) -> None:
         self.kernel_ = self.kernel
         self.mean_ = units.mean
@@ -215,9 +230,12 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         self.length_scale_ = unit / learned.scale
         self._refit_scale = learned.scale
         self.centers_ = learned.Z * units.scale + units.mean
-        self.dual_coef_ = learned.coefficients
-        self.intercept_ = learned.intercept
-        self.bounds_ = plan.bounds
+        self.dual_coef_ = learned.coefficients * targets.scale[:, None]
+        self.intercept_ = learned.intercept * targets.scale + targets.mean
+        self.bounds_ = None
+        if bounds is not None:
+            low, high = (bound * targets.scale + targets.mean for bound in bounds)
+            self.bounds_ = (low, high)
         self.alpha_ = learned.alpha
         self.refit_alpha_ = learned.refit_alpha
         self.n_components_ = len(learned.W)
@@ -227,9 +245,12 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         self.n_iter_ = learned.result.n_iter
         self.status_ = learned.result.status.value
         sizes = np.linalg.norm(learned.slopes[:, None] * learned.directions, axis=0)
-        self._store_directions(
-            learned.directions, learned.slopes, sizes, self.n_directions, units.scale
-        )
+        n_directions = self.n_directions
+        if n_directions == "auto":
+            shares = learned.slopes / (learned.slopes.sum() or 1.0)
+            asked = min(SHARE, 1.0 / self.n_features_in_)
+            n_directions = max(1, int(np.sum(shares >= asked)))
+        self._store_directions(learned.directions, learned.slopes, sizes, n_directions, units.scale)
 
     def _store_search(self, learned: LearnedKernel) -> None:
         self.__dict__.pop("alpha_search_", None)
@@ -256,8 +277,12 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
             decision = evaluate(blocks, self.dual_coef_, self.intercept_)
         return clip_decision(decision, self.bounds_)
 
-    def _bounds(self, y: FloatArray) -> Bounds | None:
-        """Lowest and highest decision value of every target; none unless a family says so."""
+    def _target_units(self, rows: CanonicalRows) -> Standardisation:
+        """How targets are used; as they are unless the estimator says otherwise."""
+        return Standardisation(np.zeros(len(rows.y)), np.ones(len(rows.y)))
+
+    def _bounds(self, y: FloatArray, targets: Standardisation) -> Bounds | None:
+        """Lowest and highest decision value of every target, in those units; here none."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -276,4 +301,4 @@ def fit_bytes(n_samples: int, n_features: int, n_centers: int, *, held: bool) ->
 
 
 def _numbers(values: list[Any]) -> tuple[float, ...] | None:
-    return None if "auto" in values else tuple(float(value) for value in values)
+    return None if "auto" in values else tuple(dict.fromkeys(float(value) for value in values))

@@ -36,8 +36,9 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         ``"laplace"``; or a subclass of ``kernlens.kernels.radial.RadialKernel`` with its profile
         and derivative.
     n_directions : "auto" or int, default="auto"
-        Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
-        at least ``min(0.1, 1 / n_features)`` of the importance. Predictions always use all of B.
+        Directions kept in `components_` and by `transform`, at most `n_components_`. ``"auto"``
+        keeps those with a share of at least ``min(0.02, 1 / n_features)`` of the importance.
+        Predictions always use all of B.
     optimizer : str, VarPro or AlternatingGradient, default="auto"
         ``"varpro"`` (also ``"auto"``): L-BFGS on the objective with the coefficients minimised out;
         ``"varpro_gradient"``: Algorithm 3, projected gradient steps on it; ``"agd"``: Algorithm 4,
@@ -46,7 +47,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         number of inner steps.
     init : {"auto", "random", "subspace"} or array-like of shape (d, n_features), default="auto"
         First maps: `n_init` random ones; the root of the average gradient outer product of a plain
-        kernel ridge fit; both; or a given matrix, in the units the rows are used in. The one that
+        kernel ridge fit; both; or a given matrix, in the units the rows are used in, whose number
+        of rows is then `n_components`. The one that
         predicts held-out rows best is taken (Section 5). A search that gets nowhere is started
         again from the next one, twice at most.
     n_init : int, default=10
@@ -69,12 +71,14 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; constant columns are ignored.
     max_iter : int, default=100
-        Iterations of the last stage of the learning; earlier ones have at most 25.
+        Iterations of the last stage of the learning; earlier ones have at most 25. The gradient
+        methods, ``"varpro_gradient"`` and ``"agd"``, need several hundred.
     tol : float, default=1e-4
         Relative decrease of the objective at which the last stage stops. Smaller values fit the
         training rows more closely, which on noisy data predicts worse.
     warm_start : bool, default=False
-        Start from the map of the previous fit and keep its settings.
+        Start from the map of the previous fit, with as many components; a given `alpha` is used,
+        ``"auto"`` keeps what was chosen before. Ignored if the number of columns has changed.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -111,8 +115,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         Constant, and means of the columns.
     kernel_ : str or RadialKernel
         The kernel the function was fitted with.
-    bounds_ : tuple of ndarray of shape (n_targets,), or None
-        What predictions are clipped to.
+    bounds_ : None
+        Decision values are not clipped.
     objective_, objective_history_ : float, ndarray
         Objective at the end of the learning, and along its last stage, never increasing.
     n_iter_, status_ : int, str
@@ -125,7 +129,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     Cost and memory as :class:`HKRRRegressor`, several Newton steps for each evaluation, and the
     features held in memory: another ``24 n p'`` bytes for p' centres.
 
-    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`.
+    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`; press twice
+    to abort, also inside a cross-validation.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.
@@ -211,5 +216,5 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         X, y, weights = check_fit_arrays(self, X, y, sample_weight)
         labels = encode_labels(y, weights, type(self).__name__)
         self.classes_ = labels.classes
-        self._fit_encoded(X, labels.targets, weights, labels.loss, stratify=True)
+        self._fit_encoded(X, labels.targets, weights, labels.loss)
         return self

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernlens._rows import CanonicalRows
 from kernlens._validation import check_positive
 from kernlens.estimators._fit_arrays import check_fit_arrays, regression_targets
 from kernlens.estimators._prediction import DecisionRegressorMixin
+from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.hkrr._fit import BaseHKRR
 from kernlens.losses import SquaredLoss
 from kernlens.optim.hyper_kernel_search import Bounds
@@ -43,8 +45,9 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         ``"laplace"``; or a subclass of ``kernlens.kernels.radial.RadialKernel`` with its profile
         and derivative.
     n_directions : "auto" or int, default="auto"
-        Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
-        at least ``min(0.1, 1 / n_features)`` of the importance. Predictions always use all of B.
+        Directions kept in `components_` and by `transform`, at most `n_components_`. ``"auto"``
+        keeps those with a share of at least ``min(0.02, 1 / n_features)`` of the importance.
+        Predictions always use all of B.
     optimizer : str, VarPro or AlternatingGradient, default="auto"
         ``"varpro"`` (also ``"auto"``): L-BFGS on the objective with the coefficients minimised out;
         ``"varpro_gradient"``: Algorithm 3, projected gradient steps on it; ``"agd"``: Algorithm 4,
@@ -53,7 +56,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         number of inner steps.
     init : {"auto", "random", "subspace"} or array-like of shape (d, n_features), default="auto"
         First maps: `n_init` random ones; the root of the average gradient outer product of a plain
-        kernel ridge fit; both; or a given matrix, in the units the rows are used in. The one that
+        kernel ridge fit; both; or a given matrix, in the units the rows are used in, whose number
+        of rows is then `n_components`. The one that
         predicts held-out rows best is taken (Section 5). A search that gets nowhere is started
         again from the next one, twice at most.
     n_init : int, default=10
@@ -79,12 +83,14 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; constant columns are ignored.
     max_iter : int, default=100
-        Iterations of the last stage of the learning; earlier ones have at most 25.
+        Iterations of the last stage of the learning; earlier ones have at most 25. The gradient
+        methods, ``"varpro_gradient"`` and ``"agd"``, need several hundred.
     tol : float, default=1e-4
         Relative decrease of the objective at which the last stage stops. Smaller values fit the
         training rows more closely, which on noisy data predicts worse.
     warm_start : bool, default=False
-        Start from the map of the previous fit and keep its settings.
+        Start from the map of the previous fit, with as many components; a given `alpha` is used,
+        ``"auto"`` keeps what was chosen before. Ignored if the number of columns has changed.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -122,7 +128,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     bounds_ : tuple of ndarray of shape (n_targets,), or None
         What predictions are clipped to.
     objective_, objective_history_ : float, ndarray
-        Objective at the end of the learning, and along its last stage, never increasing.
+        Objective at the end of the learning, and along its last stage, never increasing; for
+        targets of unit variance.
     n_iter_, status_ : int, str
         Iterations of the last stage, how it ended.
     n_features_in_, feature_names_in_
@@ -131,7 +138,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     Notes
     -----
     Minimised is half of the paper's objective (5), with an intercept c, sample weights w, n their
-    sum, and a jitter of 1e-10 on the diagonal of the centres' kernel matrix:
+    sum, a jitter of 1e-10 on the diagonal of the centres' kernel matrix, and every target divided
+    by its standard deviation:
 
         L(B, a, c) = 1/(2n) sum_i w_i (y_i - (K_B a)_i - c)^2 + (alpha/2) a^T K_zz,B a.
 
@@ -141,7 +149,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     ``8 (3 n D + 14 p'^2 + min(2 n p', 8e6) + 2e6)``; the n x p' matrix is never held whole beyond 4
     million entries. A prediction costs O(d D + p' d) per row.
 
-    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`.
+    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`; press twice
+    to abort, also inside a cross-validation.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.
@@ -224,7 +233,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets; several are fitted together, with the same map.
+            Targets; several are fitted together, with the same map, each divided by its standard
+            deviation so that all count alike.
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative weights; a weight of 2 is the row repeated.
 
@@ -243,12 +253,16 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.truncate is not None and self.truncate != "auto":
-            check_positive("truncate", self.truncate)
+            check_positive("truncate", self.truncate, other="'auto' or None")
 
-    def _bounds(self, y: FloatArray) -> Bounds | None:
+    def _target_units(self, rows: CanonicalRows) -> Standardisation:
+        # Every target counts alike, whatever its unit, and any unit gives the same fit.
+        return Standardisation.of(rows.y.T, rows.weights, True)
+
+    def _bounds(self, y: FloatArray, targets: Standardisation) -> Bounds | None:
         if self.truncate is None:
             return None
         if self.truncate == "auto":
             return y.min(axis=1), y.max(axis=1)
-        largest = np.full(len(y), float(self.truncate))
-        return -largest, largest
+        largest = np.full((1, len(y)), float(self.truncate))
+        return targets.apply(-largest)[0], targets.apply(largest)[0]
