@@ -24,21 +24,29 @@ N_CENTERS = 500
 #: Rows of the recursive feature machine, whose kernel matrix is n x n.
 MOST_RFM_ROWS = 8000
 
-#: Fits in a process of its own, so that the peak is that of the fit; the data are subtracted.
+#: Fits in a process of its own and prints what the fit adds at its peak (Linux only).
 _MEMORY = """
-import resource, sys
+import sys
 from kernlens import HKRRRegressor
 from kernlens.datasets import make_rising_sines
 from kernlens.estimators.hkrr._fit import fit_bytes
+
+
+def kilobytes(name):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(name))
+
+
 n = int(sys.argv[1])
 small = make_rising_sines(1000, 50, random_state=0)
 HKRRRegressor(alpha=1e-3, n_components=2, random_state=0).fit(small.X, small.y)
 data = make_rising_sines(n, 50, random_state=0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-model = HKRRRegressor(n_centers=500, random_state=0)
-model.fit(data.X, data.y)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(after - before, fit_bytes(n, 50, len(model.centers_), held=False))
+before = kilobytes("VmRSS")
+with open("/proc/self/clear_refs", "w") as reset:
+    reset.write("5")
+model = HKRRRegressor(n_centers=500, random_state=0).fit(data.X, data.y)
+used = 1024 * (kilobytes("VmHWM") - before)
+print(used, fit_bytes(n, 50, len(model.centers_), held=False))
 """
 
 

@@ -140,6 +140,7 @@ FAMILIES = (
             "kernel": RationalQuadraticKernel(2.0),
             "optimizer": AlternatingGradient(3),
             "init": _matrix(3),
+            "n_components": "auto",
         },
         objective=HyperKernelObjective,
         model_bytes=8 * (20 * (4 + 1) + 4 * 4),

@@ -36,8 +36,8 @@ def no_work(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("alpha", "cv", "alpha must be 'auto', 'heuristic' or a positive number, got 'cv'."),
-        ("alpha", [0.1, 0.01], "alpha must be a positive finite number, "),
+        ("alpha", "cv", "alpha must be 'auto', 'heuristic' or a positive finite number, got 'cv'."),
+        ("alpha", [0.1, 0.01], "alpha must be .* or a positive finite number, got "),
         ("n_particles", 0, "n_particles must be an integer of at least 1, got 0."),
         ("n_particles", 2.5, "n_particles must be an integer of at least 1, got 2.5."),
         ("n_particles", True, "n_particles must be an integer of at least 1, got True."),

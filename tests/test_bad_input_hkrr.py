@@ -76,6 +76,7 @@ class WrongShape(GaussianKernel):
 COUNT = "must be an integer of at least 1"
 COUNT_OR_AUTO = "must be 'auto' or an integer of at least 1"
 NOT_EMPTY = "must be one value or a non-empty list of numbers"
+POSITIVE_OR_AUTO = "must be 'auto' or a positive finite number"
 POSITIVE = "must be a positive finite number"
 
 
@@ -84,12 +85,17 @@ POSITIVE = "must be a positive finite number"
     ("name", "value", "match"),
     [
         ("alpha", [], f"alpha {NOT_EMPTY}, got \\[\\]."),
-        ("alpha", [0.1, 0.0], f"alpha {POSITIVE}, got 0.0."),
-        ("alpha", [0.1, None], f"alpha {POSITIVE}, got None."),
+        ("alpha", [0.1, 0.0], f"alpha {POSITIVE_OR_AUTO}, got 0.0."),
+        ("alpha", [0.1, None], f"alpha {POSITIVE_OR_AUTO}, got None."),
         ("alpha", ["auto", 0.1], f"alpha {NOT_EMPTY}, got "),
         ("alpha", ("small", "large"), f"alpha {NOT_EMPTY}, got "),
-        ("alpha", np.array([0.1, np.inf]), f"alpha {POSITIVE}, got "),
-        ("alpha", "heuristic", "alpha must be 'auto' or a positive number, got 'heuristic'."),
+        ("alpha", np.array([0.1, np.inf]), f"alpha {POSITIVE_OR_AUTO}, got "),
+        (
+            "alpha",
+            "heuristic",
+            "alpha must be 'auto' or a positive finite number, got 'heuristic'.",
+        ),
+        ("alpha", 1e-16, "alpha must be at least 1e-15, got 1e-16."),
         ("n_components", 0, f"n_components {COUNT_OR_AUTO}, got 0."),
         ("n_components", 1.5, f"n_components {COUNT_OR_AUTO}, got 1.5."),
         ("n_components", "many", f"n_components {COUNT_OR_AUTO}, got 'many'."),
@@ -108,7 +114,13 @@ POSITIVE = "must be a positive finite number"
         ("kernel", WrongShape(), "WrongShape: profile and derivative must return arrays of the sh"),
         ("optimizer", VarPro, "optimizer must be one of 'auto', .*, got <class "),
         ("optimizer", None, "optimizer must be one of 'auto', .*, got None."),
-        ("init", "zeros", "init must be one of 'auto', 'random', 'subspace', got 'zeros'."),
+        (
+            "init",
+            "zeros",
+            "init must be one of 'auto', 'random', 'subspace', or a matrix, got 'zeros'.",
+        ),
+        ("init", None, "init must be one of 'auto', 'random', 'subspace', or a matrix, got None."),
+        ("init", np.ones((2, 3)), "init has 2 rows and n_components is 4; give both the same num"),
         ("init", np.ones((2, 4)), r"init must have shape .* n_features = 3, got \(2, 4\)."),
         ("init", np.ones(3), r"init must have shape .* n_features = 3, got \(3,\)."),
         ("init", np.ones((0, 3)), r"init must have shape .* n_features = 3, got \(0, 3\)."),
@@ -116,9 +128,9 @@ POSITIVE = "must be a positive finite number"
         ("init", np.zeros((2, 3)), "init must have finite entries, not all of them zero."),
         ("centers", "kmeans", "centers must be one of 'uniform', 'leverage', got 'kmeans'."),
         ("centers", None, "centers must be one of 'uniform', 'leverage', got None."),
-        ("refit", 0, "refit must be 'auto' or 'exact' or an integer of at least 1, got 0."),
-        ("refit", "some", "refit must be 'auto' or 'exact' or an integer .*, got 'some'."),
-        ("refit", True, "refit must be 'auto' or 'exact' or an integer .*, got True."),
+        ("refit", 0, "refit must be 'auto' or 'exact' or None or an integer of at least 1, got 0."),
+        ("refit", "some", "refit must be 'auto' or 'exact' or None or an integer .*, got 'some'."),
+        ("refit", True, "refit must be 'auto' or 'exact' or None or an integer .*, got True."),
         ("max_norm", 0, f"max_norm {POSITIVE}, got 0."),
         ("max_norm", -1.0, f"max_norm {POSITIVE}, got -1.0."),
         ("max_norm", np.inf, f"max_norm {POSITIVE}, got inf."),
@@ -138,7 +150,9 @@ def test_bad_parameters(estimator, name, value, match):
 @pytest.mark.parametrize("truncate", [0, -1.0, "yes", True, np.inf, np.nan])
 @pytest.mark.usefixtures("no_work")
 def test_bad_truncation(truncate):
-    with pytest.raises(ValueError, match=f"truncate {POSITIVE}, got "):
+    with pytest.raises(
+        ValueError, match="truncate must be 'auto' or None or a positive finite number"
+    ):
         light(HKRRRegressor, truncate=truncate).fit(*sample())
 
 

@@ -81,11 +81,12 @@ def test_history_never_increases_and_ends_at_the_objective(optimizer, trace_norm
     assert np.all(np.diff(model.objective_history_) <= 0)
     assert model.objective_ == pytest.approx(model.objective_history_[-1], rel=1e-9)
     K, Kzz = dense(model, X)
-    data = (y[None], np.ones(len(y)), 1e-3)
+    # For targets of unit variance, whose best constant has a loss of a half.
+    data = ((y - y.mean())[None] / y.std(), np.ones(len(y)), 1e-3)
     a, c = hkrr.ridge_coefficients(K, Kzz, *data)
     value = hkrr.fixed_kernel_objective("squared", K, Kzz, a, c, *data)
     used = model.projection_ / model.length_scale_ * X.std(axis=0)
-    value += trace_norm * y.var() / 2 * np.linalg.norm(used, "nuc")
+    value += trace_norm / 2 * np.linalg.norm(used, "nuc")
     assert model.objective_ == pytest.approx(value, rel=1e-6)
 
 
@@ -185,7 +186,7 @@ def test_directions_lie_in_the_rows_of_the_map():
     model = fit(X, y, n_directions=2)
     # In the units of X a direction v stands for the feature v . x: both span the same features.
     np.testing.assert_allclose(principal_angles(model.projection_, model.components_), 0, atol=1e-7)
-    one = fit(X, y, init=[[1.0, -2.0, 0.5, 1.0]])
+    one = fit(X, y, init=[[1.0, -2.0, 0.5, 1.0]], n_components="auto")
     assert one.n_components_ == one.n_directions_ == 1
     np.testing.assert_allclose(principal_angles(one.projection_, one.components_), 0, atol=1e-7)
 
@@ -242,7 +243,7 @@ def test_units_of_y_do_not_matter(optimizer, options):
     # A power of two: every number along the way is the same but for its exponent.
     model, scaled = (fit(X, z, optimizer=optimizer, **options) for z in (y, 8 * y))
     np.testing.assert_allclose(scaled.predict(X), 8 * model.predict(X), rtol=1e-12)
-    assert scaled.objective_ == pytest.approx(64 * model.objective_, rel=1e-12)
+    assert scaled.objective_ == pytest.approx(model.objective_, rel=1e-12)
     np.testing.assert_allclose(scaled.projection_, model.projection_, rtol=1e-12)
 
 
@@ -259,7 +260,7 @@ def test_units_of_y_do_not_matter_to_searches():
     one, other = model.alpha_search_, scaled.alpha_search_
     np.testing.assert_array_equal(other["alpha"], one["alpha"])
     # A search is a long path of iterations, along which rounding grows.
-    np.testing.assert_allclose(other["loss"], 64 * one["loss"], rtol=1e-3)
+    np.testing.assert_allclose(other["loss"], one["loss"], rtol=1e-3)
     assert (scaled.alpha_, scaled.refit_alpha_) == (model.alpha_, model.refit_alpha_)
     np.testing.assert_allclose(scaled.predict(X), 8 * model.predict(X), atol=1e-2 * y.std())
 
@@ -314,7 +315,8 @@ def test_a_rotation_of_the_image_of_the_map_does_not_matter():
     X, y = sample()
     rng = np.random.default_rng(1)
     W, Q = rng.standard_normal((3, 4)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    model, turned = (fit(X, y, **{**MINIMUM, "init": init}) for init in (W, Q @ W))
+    options = {**MINIMUM, "n_components": 3}
+    model, turned = (fit(X, y, **{**options, "init": init}) for init in (W, Q @ W))
     np.testing.assert_allclose(turned.predict(X), model.predict(X), atol=1e-6)
     np.testing.assert_allclose(turned.components_, model.components_, atol=1e-5)
 
@@ -360,14 +362,14 @@ def test_rows_are_predicted_one_by_one(monkeypatch):
 # Several targets
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.0])
+@pytest.mark.parametrize("scale", [1.0, -100.0, 0.0])
 def test_a_second_target_that_says_nothing_new_changes_nothing(scale):
     X, y = sample()
     expected = fit(X, y, **MINIMUM).predict(X)
     found = fit(X, np.column_stack([y, scale * y + 1.0]), **MINIMUM).predict(X)
     assert found.shape == (45, 2)
     np.testing.assert_allclose(found[:, 0], expected, atol=1e-5)
-    np.testing.assert_allclose(found[:, 1], scale * expected + 1.0, atol=1e-5)
+    np.testing.assert_allclose(found[:, 1], scale * expected + 1.0, atol=1e-3)
 
 
 def test_one_target_in_a_column_is_the_target():
@@ -401,10 +403,11 @@ def test_more_components_than_columns_are_as_many(alpha):
 def test_more_rows_of_a_given_map_than_columns_give_the_same_kernels():
     X, y = sample()
     W = np.random.default_rng(0).standard_normal((7, 4))
-    tall = fit(X, y, **{**MINIMUM, "init": W})
+    options = {**MINIMUM, "n_components": "auto"}
+    tall = fit(X, y, **{**options, "init": W})
     # W and the root of W^T W give the same distances.
     values, vectors = np.linalg.eigh(W.T @ W)
-    square = fit(X, y, **{**MINIMUM, "init": np.sqrt(values)[:, None] * vectors.T})
+    square = fit(X, y, **{**options, "init": np.sqrt(values)[:, None] * vectors.T})
     np.testing.assert_allclose(tall.predict(X), square.predict(X), atol=1e-6)
     assert tall.components_.shape[1] == 4
     assert len(tall.component_importances_) <= 4
@@ -464,7 +467,7 @@ def test_optimizers_agree_on_an_easy_minimum():
     np.testing.assert_allclose(values, values[0], rtol=1e-3)
 
 
-BOUNDED = [{"trace_norm": 0.01}, {"init": 100 * np.eye(4)}]
+BOUNDED = [{"trace_norm": 0.01}, {"init": 100 * np.eye(4), "n_components": "auto"}]
 
 
 @pytest.mark.parametrize(
@@ -576,11 +579,13 @@ def test_named_starts_find_a_planted_direction(init):
 def test_a_given_start_is_used_with_its_number_of_rows():
     X, y = sample()
     W = np.random.default_rng(0).standard_normal((3, 4))
-    model = fit(X, y, init=W, n_components=1)
+    model = fit(X, y, init=W, n_components="auto")
     assert model.n_components_ == 3
+    for same in ({"init": W, "n_components": 3}, {"init": W.tolist(), "n_components": "auto"}):
+        np.testing.assert_array_equal(fit(X, y, **same).predict(X), model.predict(X))
     # Its scale is that of the median heuristic, so only its shape matters.
-    np.testing.assert_allclose(fit(X, y, init=4 * W).predict(X), model.predict(X), rtol=1e-12)
-    np.testing.assert_array_equal(fit(X, y, init=W.tolist()).predict(X), model.predict(X))
+    scaled = fit(X, y, init=4 * W, n_components=3)
+    np.testing.assert_allclose(scaled.predict(X), model.predict(X), rtol=1e-12)
 
 
 # Searches

@@ -20,10 +20,12 @@ FloatArray = NDArray[np.floating]
 SEARCH_ROWS = 5000
 #: Folds for up to so many rows; beyond, one split.
 FOLDS = ((1000, 5), (3000, 3))
-#: Folds where every evaluation takes several Newton steps.
-NEWTON_FOLDS = 3
-#: Centres while searching and while tuning the last fit.
+#: Centres while searching.
 SEARCH_CENTERS = 100
+#: The same where every evaluation takes several Newton steps.
+NEWTON_FOLDS = 3
+NEWTON_CENTERS = 50
+#: Centres while tuning the last fit.
 TUNE_CENTERS = 300
 #: Rows that the map is learned on: within bounds, as many as keep an evaluation, of cost
 #: n * centres^2, cheap.
@@ -70,11 +72,12 @@ class StageRows:
 
     def splits(self) -> list[Split]:
         """Parts to learn from and to score on, with the centres of the search."""
-        n_centers = min(self.plan.n_centers, SEARCH_CENTERS)
+        newton = not self.problem.loss.quadratic
+        n_centers = min(self.plan.n_centers, NEWTON_CENTERS if newton else SEARCH_CENTERS)
         rows = self.rows.take(slice(0, SEARCH_ROWS))
         strata = None if self.strata is None else self.strata[:SEARCH_ROWS]
         n_folds = next((folds for most, folds in FOLDS if len(rows.X) <= most), None)
-        if n_folds is not None and not self.problem.loss.quadratic:
+        if n_folds is not None and newton:
             n_folds = NEWTON_FOLDS
         masks = rows.folds(4, strata)[:1] if n_folds is None else rows.folds(n_folds, strata)
         splits = []
