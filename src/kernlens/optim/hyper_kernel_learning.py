@@ -13,7 +13,7 @@ from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.optim.hyper_kernel import HyperKernelPoint
 from kernlens.optim.hyper_kernel_plan import LearnedKernel
 from kernlens.optim.hyper_kernel_problem import constant_loss
-from kernlens.optim.hyper_kernel_refit import Tuned, tune_refit
+from kernlens.optim.hyper_kernel_refit import Tuned, settle_refit, tune_refit
 from kernlens.optim.hyper_kernel_rows import START_ALPHA, StageRows
 from kernlens.optim.hyper_kernel_search import (
     SettingSearch,
@@ -72,6 +72,16 @@ class HyperKernelLearner:
             result = SolveResult(self.stages.plain_map(), Status.PLAIN, 0)
         else:
             result = self._minimise_on_many(chosen.maps, chosen.alpha)
+        if self.stages.plan.refit_centers is not None and not plain:
+            tuned = settle_refit(
+                self.stages.problem,
+                self.stages.tuning_splits(list(search.splits)),
+                chosen.maps,
+                result.solution.W,
+                tuned,
+                chosen.alpha,
+                self.stages.plan.bounds,
+            )
         return self._finish(result, tuned, chosen.alpha, tuple(search.visited))
 
     def go_on(self, W: FloatArray, tuned: Tuned, alpha: float) -> LearnedKernel:

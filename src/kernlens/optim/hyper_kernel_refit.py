@@ -26,6 +26,8 @@ SCALE_STEP = 2.0**0.5
 MAX_SCALE_STEPS = 5
 #: Alphas tried around that of the learning, as powers of 10.
 DECADES = np.arange(-4.0, 2.0)
+#: Share by which a candidate must lower the held-out loss to replace the one before.
+CLEAR_GAIN = 0.1
 
 
 @dataclass(frozen=True)
@@ -109,3 +111,35 @@ def _losses_along(
     return np.array(
         [held_out_loss(problem, split.test, a @ matrix.T + c[:, None], bounds) for a, c in fits]
     )
+
+
+def settle_refit(
+    problem: HyperKernelProblem,
+    splits: Sequence[Split],
+    maps: Sequence[FloatArray],
+    W: FloatArray,
+    tuned: Tuned,
+    alpha: float,
+    bounds: Bounds | None,
+) -> Tuned:
+    """Carry what was tuned for the maps of the splits over to the map learned on all rows.
+
+    The final map can be of another size than those: candidates are the tuned factor, the factor
+    that gives the same length scale, and none, each with the tuned alpha and that of the learning.
+    All are compared with the final map, which has seen the scored rows; its advantage is the same
+    for all.
+    """
+    sizes = [np.linalg.norm(B) for B in maps]
+    ratio = float(np.mean(sizes) / (np.linalg.norm(W) or 1.0))
+    best = tuned
+    best_loss = np.inf
+    for scale in dict.fromkeys((tuned.scale, tuned.scale * ratio, 1.0)):
+        alphas = np.array([tuned.alpha, alpha])
+        losses = np.mean(
+            [_losses_along(problem, split, scale * W, alphas, bounds) for split in splits], axis=0
+        )
+        k = int(np.argmin(losses))
+        # A gain that is not clear is no reason to leave what was tuned without these rows.
+        if losses[k] < (1.0 - CLEAR_GAIN) * best_loss:
+            best, best_loss = Tuned(scale, float(alphas[k]), float(losses[k])), float(losses[k])
+    return best
