@@ -8,7 +8,7 @@ import pytest
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.optim import hyper_kernel_refit
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_refit import tune_refit
+from kernlens.optim.hyper_kernel_refit import Tuned, settle_refit, tune_refit
 from reference import hkrr
 from reference.bkernn_problems import LOSSES
 from reference.hkrr_problems import near_truth, planted_rows, splits_of
@@ -142,3 +142,36 @@ def test_inputs_are_left_alone(small_grid):
     np.testing.assert_array_equal(B, kept[0])
     np.testing.assert_array_equal(splits[0].train.X, kept[1])
     np.testing.assert_array_equal(splits[0].train.y, kept[2])
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("size", [0.1, 1.0, 8.0])
+def test_a_final_map_of_another_size_keeps_the_length_scale(loss, size):
+    problem, splits = setting(loss)
+    B = 3.0 * near_truth(1)
+    tuned = Tuned(0.5, 1e-3, np.nan)
+    settled = settle_refit(problem, splits, [B] * len(splits), size * B, tuned, 1e-3, BOUNDS[loss])
+    tried = (0.5, 0.5 / size, 1.0)
+    losses = {
+        scale: np.mean(
+            [
+                hkrr.held_out_loss(
+                    "gaussian",
+                    loss,
+                    scale * size * B,
+                    split.train,
+                    split.test,
+                    split.Z,
+                    1e-3,
+                    bounds=BOUNDS[loss],
+                )
+                for split in splits
+            ]
+        )
+        for scale in tried
+    }
+    lowest = min(losses.values())
+    chosen = min(losses, key=lambda scale: abs(scale - settled.scale))
+    assert settled.scale == pytest.approx(chosen)
+    # What replaces another is clearly better, and nothing clearly better is left out.
+    assert losses[chosen] <= lowest / (1.0 - hyper_kernel_refit.CLEAR_GAIN) * (1 + 1e-6)
