@@ -95,11 +95,14 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.n_directions_ = n_directions
 
 
-def estimate_n_directions(importances: FloatArray, n_features: int) -> int:
+def estimate_n_directions(
+    importances: FloatArray, n_features: int, largest_share: float = LARGEST_SHARE_ASKED
+) -> int:
     """Number of leading directions with at least an even share of the importance, at least 1.
 
     The share asked for is ``1 / n_features``, the rule that RegFeaL uses for its own importances,
-    but never more than a tenth: with few columns a true direction may have less than an even share.
+    but never more than `largest_share`: with few columns a true direction may have less than an
+    even share.
 
     Parameters
     ----------
@@ -107,10 +110,12 @@ def estimate_n_directions(importances: FloatArray, n_features: int) -> int:
         Non-negative, decreasing.
     n_features : int
         Number of columns.
+    largest_share : float
+        What is asked for at most.
     """
     if len(importances) == 0 or importances[0] == 0.0:
         return min(1, len(importances))
-    asked = min(LARGEST_SHARE_ASKED, 1.0 / n_features)
+    asked = min(largest_share, 1.0 / n_features)
     return max(1, int(np.sum(_shares(importances) >= asked)))
 
 

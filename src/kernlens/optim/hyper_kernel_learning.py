@@ -151,12 +151,9 @@ class HyperKernelLearner:
         """Where narrower maps branch off: the step before the best of this round."""
         path = search.visited[already:]
         best = min(range(len(path)), key=lambda k: path[k].loss)
-        before = (
-            best - 1
-            if best > 0 and path[best - 1].n_components == path[best].n_components
-            else best
-        )
-        return path[before]
+        step_before = path[max(best - 1, 0)]
+        same_width = step_before.n_components == path[best].n_components
+        return step_before if same_width else path[best]
 
     def _choose(self, search: SettingSearch) -> Visited:
         """The best setting; with a given alpha, the best at the end of the approach to it."""

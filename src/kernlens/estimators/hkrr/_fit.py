@@ -29,7 +29,7 @@ from kernlens._validation import (
     check_positive,
     check_sequence,
 )
-from kernlens.base import FeatureLearnerMixin
+from kernlens.base import FeatureLearnerMixin, estimate_n_directions
 from kernlens.estimators._fit_arrays import class_numbers
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.features.nystrom_centers import CENTER_CHOICES
@@ -247,9 +247,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
         sizes = np.linalg.norm(learned.slopes[:, None] * learned.directions, axis=0)
         n_directions = self.n_directions
         if n_directions == "auto":
-            shares = learned.slopes / (learned.slopes.sum() or 1.0)
-            asked = min(SHARE, 1.0 / self.n_features_in_)
-            n_directions = max(1, int(np.sum(shares >= asked)))
+            n_directions = estimate_n_directions(learned.slopes, self.n_features_in_, SHARE)
         self._store_directions(learned.directions, learned.slopes, sizes, n_directions, units.scale)
 
     def _store_search(self, learned: LearnedKernel) -> None:
