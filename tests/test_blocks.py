@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -61,3 +62,21 @@ def test_no_blocks_give_no_values():
 
 def test_blocks_may_be_a_generator():
     assert map_blocks(str, (i for i in range(3)), n_jobs=2) == ["0", "1", "2"]
+
+
+def test_blocks_within_blocks_do_not_wait_for_each_other():
+    def outer(block):
+        return sum(map_blocks(lambda inner: block * inner, range(3), n_jobs=2))
+
+    assert map_blocks(outer, range(4), n_jobs=2) == [0, 3, 6, 9]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_starts_threads_of_its_own():
+    assert map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2]
+    child = os.fork()
+    if child == 0:
+        alarm = threading.Timer(10.0, os._exit, [1])
+        alarm.start()
+        os._exit(0 if map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -17,6 +17,7 @@ from kernlens.optim.hyper_kernel_search import (
     clip_decision,
     direction_strengths,
     reduce_map,
+    score_point,
 )
 from reference import hkrr
 from reference.bkernn_problems import LOSSES
@@ -105,7 +106,7 @@ def scripted(monkeypatch, losses):
         "_step",
         lambda self, split, B, alpha: self.problem.objective(split.train, split.Z, alpha).at(B),
     )
-    monkeypatch.setattr(SettingSearch, "held_out", lambda self, point, test: next(given))
+    monkeypatch.setattr(hyper_kernel_search, "score_point", lambda *arguments: next(given))
     search.follow([near_truth(1)])
     return search
 
@@ -294,6 +295,6 @@ def test_clipping_within_the_range_of_the_targets_never_hurts():
     # A map and an alpha far from good ones: the function overshoots.
     split = dataclasses.replace(split, Z=split.train.X)
     point = search.problem.objective(split.train, split.Z, 1e-9).at(0.3 * near_truth(2))
-    free = search.held_out(point, split.test)
-    search.bounds = (split.test.y.min(axis=1), split.test.y.max(axis=1))
-    assert search.held_out(point, split.test) < free
+    bounds = (split.test.y.min(axis=1), split.test.y.max(axis=1))
+    free = score_point(search.problem, point, split.test, None)
+    assert score_point(search.problem, point, split.test, bounds) < free

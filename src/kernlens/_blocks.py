@@ -8,9 +8,11 @@ ran first, so that a sum over them has the same rounding for every `n_jobs`.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -36,6 +38,25 @@ def single_threaded_blas() -> Iterator[None]:
     """Keep BLAS to one thread: our products are small, and its threads spin while ours work."""
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+#: Marks the threads of the pools.
+_inside = threading.local()
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads kept between calls: a fit makes thousands of short ones."""
+
+    def mark() -> None:
+        _inside.pool = True
+
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="kernlens", initializer=mark)
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not survive a fork: a child makes its own.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def split_range(n_items: int, block_size: int) -> list[slice]:
@@ -68,5 +89,7 @@ def map_blocks(
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     if n_threads <= 1 or work < SERIAL_WORK:
         return [function(block) for block in blocks]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, blocks))
+    if getattr(_inside, "pool", False):
+        # Waiting for threads of the pool from within one of them could wait for ever.
+        return [function(block) for block in blocks]
+    return list(_pool(n_threads).map(function, blocks))

@@ -95,7 +95,7 @@ class HyperKernelLearner:
             W = truncated(W, self.stages.widths[0])
         if self.stages.problem.radius is not None:
             W = project_on_ball(W, self.stages.problem.radius)
-        alpha = self._seen_alpha
+        alpha = self.stages.plan.given_alpha or self._seen_alpha
         return self._finish(SolveResult(W, Status.INTERRUPTED, 0), Tuned(1.0, alpha, np.nan), alpha)
 
     def _search(self) -> SettingSearch:

@@ -11,7 +11,7 @@ from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, leverage_centers, uniform_centers
 from kernlens.optim.hyper_kernel_plan import WIDE, LearningPlan
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_search import SettingSearch, Split
+from kernlens.optim.hyper_kernel_search import Split, score_point
 from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance, random_map, subspace_map
 
 FloatArray = NDArray[np.floating]
@@ -141,8 +141,8 @@ class StageRows:
         if len(maps) == 1:
             return maps
         objective = self.problem.objective(split.train, split.Z, START_ALPHA)
-        scorer = SettingSearch(self.problem, [split], (), self.plan.bounds)
-        losses = [scorer.held_out(objective.at(B, tol=1e-4), split.test) for B in maps]
+        points = [objective.at(B, tol=1e-4) for B in maps]
+        losses = [score_point(self.problem, p, split.test, self.plan.bounds) for p in points]
         return [maps[k] for k in np.argsort(losses, kind="stable")]
 
     def first_map(self) -> FloatArray:

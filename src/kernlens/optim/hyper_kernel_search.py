@@ -84,14 +84,11 @@ class SettingSearch:
         for alpha in self.alphas if alphas is None else alphas:
             ends = [self._step(split, B, alpha) for split, B in zip(self.splits, maps, strict=True)]
             maps = tuple(end.W for end in ends)
-            loss = float(
-                np.mean(
-                    [
-                        self.held_out(end, split.test)
-                        for end, split in zip(ends, self.splits, strict=True)
-                    ]
-                )
-            )
+            losses = [
+                score_point(self.problem, end, split.test, self.bounds)
+                for end, split in zip(ends, self.splits, strict=True)
+            ]
+            loss = float(np.mean(losses))
             self.visited.append(Visited(len(maps[0]), alpha, loss, maps))
             worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, loss)
@@ -146,13 +143,6 @@ class SettingSearch:
             for point, split in zip(points, self.splits, strict=True)
         ]
 
-    def held_out(self, point: HyperKernelPoint, test: CanonicalRows) -> float:
-        """Mean loss of the fitted function on other rows."""
-        images = test.X @ point.W.T
-        matrix = self.problem.kernel.matrix(images, point.blocks.centre_images)
-        decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
-        return held_out_loss(self.problem, test, decision, self.bounds)
-
     def _step(self, split: Split, B: FloatArray, alpha: float) -> HyperKernelPoint:
         objective = self.problem.objective(split.train, split.Z, alpha)
         result = self.problem.minimise(
@@ -165,6 +155,18 @@ class SettingSearch:
         )
         point: HyperKernelPoint = result.solution
         return point
+
+
+def score_point(
+    problem: HyperKernelProblem,
+    point: HyperKernelPoint,
+    test: CanonicalRows,
+    bounds: Bounds | None,
+) -> float:
+    """Mean loss of the function fitted at a point on other rows."""
+    matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.centre_images)
+    decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
+    return held_out_loss(problem, test, decision, bounds)
 
 
 def held_out_loss(
