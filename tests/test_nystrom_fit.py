@@ -10,7 +10,7 @@ import pytest
 from kernlens.kernels.radial import RADIAL_KERNELS, make_radial_kernel
 from kernlens.linalg import kernel_blocks
 from kernlens.linalg.kernel_blocks import KernelBlocks
-from kernlens.optim import nystrom_fit
+from kernlens.optim import feature_newton
 from kernlens.optim.damped_newton import damped_newton
 from kernlens.optim.nystrom_fit import NystromFitter, evaluate
 from reference import hkrr
@@ -202,7 +202,7 @@ def test_a_warm_start_is_where_newton_starts(loss, monkeypatch):
         starts.append(start)
         return damped_newton(start, **options)
 
-    monkeypatch.setattr(nystrom_fit, "damped_newton", watched)
+    monkeypatch.setattr(feature_newton, "damped_newton", watched)
     fitter(blocks, start=given)
     assert starts[0].value == pytest.approx(given.value, rel=1e-10)
     np.testing.assert_allclose(starts[0].decision, given.decision, atol=1e-9)

@@ -8,7 +8,8 @@ import pytest
 from kernlens.kernels.radial import RADIAL_KERNELS, make_radial_kernel
 from kernlens.linalg import kernel_blocks
 from kernlens.linalg.kernel_blocks import KernelBlocks
-from kernlens.linalg.whitened_features import JITTER, RidgeSystem, WhitenedFeatures
+from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.linalg.whitened_features import JITTER, WhitenedFeatures
 from reference import hkrr
 
 NAMES = list(RADIAL_KERNELS)

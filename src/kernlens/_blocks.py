@@ -15,13 +15,18 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+FloatArray = NDArray[np.floating]
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 #: Below this many elementary operations, handing a block to a thread costs more than the block.
 SERIAL_WORK = 2_000_000
+#: Partial sums over blocks that exist at once.
+N_SUMS = 8
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -93,3 +98,32 @@ def map_blocks(
         # Waiting for threads of the pool from within one of them could wait for ever.
         return [function(block) for block in blocks]
     return list(_pool(n_threads).map(function, blocks))
+
+
+def sum_blocks(
+    function: Callable[[Item], tuple[FloatArray, ...]],
+    blocks: Sequence[Item],
+    *,
+    n_jobs: int | None = None,
+    work: float = float("inf"),
+) -> list[FloatArray]:
+    """Sum what `function` returns over all blocks, part by part.
+
+    The blocks are summed in a fixed number of groups, so that memory does not grow with their
+    number and the rounding is the same for every number of threads.
+    """
+
+    def total(group: slice) -> list[FloatArray]:
+        sums: list[FloatArray] = []
+        for block in blocks[group]:
+            parts = function(block)
+            if not sums:
+                sums = list(parts)
+                continue
+            for part, more in zip(sums, parts, strict=True):
+                part += more
+        return sums
+
+    groups = split_range(len(blocks), max(1, -(-len(blocks) // N_SUMS)))
+    totals = map_blocks(total, groups, n_jobs=n_jobs, work=work)
+    return [np.sum(parts, axis=0) for parts in zip(*totals, strict=True)]

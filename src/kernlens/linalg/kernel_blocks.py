@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._blocks import map_blocks, split_range
+from kernlens._blocks import map_blocks, split_range, sum_blocks
 from kernlens.kernels.radial import RadialKernel
 
 FloatArray = NDArray[np.floating]
@@ -25,8 +25,6 @@ Value = TypeVar("Value")
 BLOCK_ENTRIES = 100_000
 #: Kernel matrices of at most this many entries are held with their slopes (64 MB in all).
 HELD_ENTRIES = 4_000_000
-#: Partial sums over blocks that exist at once.
-N_SUMS = 8
 #: Elementary operations per kernel value, for the choice between one thread and several.
 WORK_PER_ENTRY = 30
 
@@ -106,27 +104,11 @@ class KernelBlocks:
         return self._run(lambda rows: function(self._block(rows)), self._slices)
 
     def sum(self, function: Callable[[KernelBlock], tuple[FloatArray, ...]]) -> list[FloatArray]:
-        """Sum what `function` returns over all blocks, part by part.
-
-        The blocks are summed in a fixed number of groups, so that memory does not grow with the
-        rows and the rounding is the same for every number of threads.
-        """
-        held = self.X.shape[0] * len(self.Z) <= HELD_ENTRIES
-        items: list = self._held if held else self._slices
-
-        def total(group: slice) -> list[FloatArray]:
-            sums: list[FloatArray] = []
-            for item in items[group]:
-                parts = function(item if held else self._block(item))
-                if not sums:
-                    sums = list(parts)
-                    continue
-                for part, more in zip(sums, parts, strict=True):
-                    part += more
-            return sums
-
-        groups = self._run(total, split_range(len(items), max(1, -(-len(items) // N_SUMS))))
-        return [np.sum(parts, axis=0) for parts in zip(*groups, strict=True)]
+        """Sum what `function` returns over all blocks, part by part."""
+        options = {"n_jobs": self.n_jobs, "work": self._work}
+        if self.X.shape[0] * len(self.Z) <= HELD_ENTRIES:
+            return sum_blocks(function, self._held, **options)
+        return sum_blocks(lambda rows: function(self._block(rows)), self._slices, **options)
 
     @cached_property
     def _held(self) -> list[KernelBlock]:
@@ -137,8 +119,11 @@ class KernelBlocks:
         return split_range(len(self.X), max(64, BLOCK_ENTRIES // len(self.Z)))
 
     def _run(self, function: Callable[..., Value], items: list) -> list[Value]:
-        work = WORK_PER_ENTRY * len(self.X) * len(self.Z)
-        return map_blocks(function, items, n_jobs=self.n_jobs, work=work)
+        return map_blocks(function, items, n_jobs=self.n_jobs, work=self._work)
+
+    @property
+    def _work(self) -> float:
+        return float(WORK_PER_ENTRY * len(self.X) * len(self.Z))
 
     def _block(self, rows: slice) -> KernelBlock:
         images = self.X[rows] @ self.B.T

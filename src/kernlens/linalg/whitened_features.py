@@ -10,15 +10,15 @@ than K^T K + alpha K_zz, whose condition number is that of K_zz times larger.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kernlens._blocks import split_range
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
+from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
 
 FloatArray = NDArray[np.floating]
 
@@ -86,81 +86,13 @@ class WhitenedFeatures:
         # The centres stand for the rows: taking their mean away first, what remains of the mean
         # is small and centring the sums does not cancel.
         shift = self.root.mean(axis=1) if intercept else np.zeros(len(self.root))
-        target_shift = y @ weights / weights.sum() if intercept else np.zeros(len(y))
-
-        root_weights = np.sqrt(weights)
-        uniform = bool(np.all(weights == 1.0))
-
-        def part(block: KernelBlock) -> tuple[FloatArray, FloatArray, FloatArray]:
-            A = self.of(block)
-            A -= shift
-            root = root_weights[block.rows]
-            if not uniform:
-                A *= root[:, None]
-            shifted = (y[:, block.rows] - target_shift[:, None]) * root
-            # The same array on both sides: BLAS then computes half of a symmetric product.
-            return A.T @ A, shifted @ A, root @ A
-
-        gram, moments, sums = self.blocks.sum(part)
-        total = float(weights.sum())
-        if intercept:
-            gram = gram - np.outer(sums, sums / total)
-            # The shifted targets have mean zero: nothing to take away from the moments.
-        return RidgeSystem(gram, moments, total, shift + sums / total, target_shift, intercept)
-
-
-@dataclass(frozen=True)
-class RidgeSystem:
-    """Normal equations ``(A^T W A + alpha Wt) b = A^T W y``, factored for any number of alphas.
-
-    Attributes
-    ----------
-    gram : ndarray of shape (n_centers, n_centers)
-    moments : ndarray of shape (n_targets, n_centers)
-    total : float
-        Wt, the sum of the weights.
-    feature_mean : ndarray of shape (n_centers,)
-    target_mean : ndarray of shape (n_targets,)
-    intercept : bool
-    """
-
-    gram: FloatArray
-    moments: FloatArray
-    total: float
-    feature_mean: FloatArray
-    target_mean: FloatArray
-    intercept: bool
-
-    def solve(self, alpha: float) -> tuple[FloatArray, FloatArray]:
-        """Return b (n_targets, n_centers) and the intercept (n_targets,)."""
-        shifted = self.gram.copy()
-        shifted.flat[:: len(shifted) + 1] += alpha * self.total
-        try:
-            factor = cholesky(shifted, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            return self.solve_along([alpha])[0]
-        b: FloatArray = cho_solve((factor, False), self.moments.T, check_finite=False).T
-        return b, self._constant(b)
-
-    def solve_along(self, alphas: list[float]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return the solutions for several alphas from one eigendecomposition."""
-        values, vectors = self._eigen
-        rotated = self.moments @ vectors
-        solutions: list[tuple[FloatArray, FloatArray]] = []
-        for alpha in alphas:
-            b = (rotated / (np.maximum(values, 0.0) + alpha * self.total)) @ vectors.T
-            solutions.append((b, self._constant(b)))
-        return solutions
-
-    @cached_property
-    def _eigen(self) -> tuple[FloatArray, FloatArray]:
-        values, vectors = eigh(self.gram, check_finite=False)
-        return values, vectors
-
-    def _constant(self, b: FloatArray) -> FloatArray:
-        if not self.intercept:
-            return np.zeros(len(b))
-        return self.target_mean - b @ self.feature_mean
+        return accumulate_ridge(
+            lambda part: self.blocks.sum(lambda block: part(block.rows, self.of(block))),
+            y,
+            weights,
+            intercept,
+            shift,
+        )
 
 
 def _factor(matrix: FloatArray, jitter: float) -> tuple[FloatArray, float]:

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
-from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.linalg.whitened_features import JITTER, WhitenedFeatures
-from kernlens.losses import CurvatureRoot, Loss
-from kernlens.optim.damped_newton import damped_newton
+from kernlens.losses import Loss
+from kernlens.optim.feature_newton import FeatureNewton
 
 FloatArray = NDArray[np.floating]
 
@@ -82,7 +80,7 @@ class NystromFitter:
         """Minimise over the coefficients; `start` is the fit of a nearby kernel, same centres."""
         features = WhitenedFeatures(blocks, self.jitter)
         if not self.loss.quadratic:
-            return _FeatureNewton(self, features).minimise(start, tol)
+            return self._newton(features, start, tol)
         whitened, intercept = self._solve(features)
         coefficients = features.coefficients(whitened)
         decision = evaluate(blocks, coefficients, intercept)
@@ -100,6 +98,19 @@ class NystromFitter:
     def _solve(self, features: WhitenedFeatures) -> tuple[FloatArray, FloatArray]:
         system = features.ridge_system(self.y, self.weights, self.intercept)
         return system.solve(self.alpha)
+
+    def _newton(
+        self, features: WhitenedFeatures, start: NystromFit | None, tol: float
+    ) -> NystromFit:
+        method = FeatureNewton(
+            self.loss, self.y, self.weights, self.alpha, features.matrix(), self.intercept
+        )
+        first = None
+        if start is not None:
+            first = features.whitened(start.coefficients), start.intercept
+        whitened, intercept, decision = method.minimise(first, tol)
+        norm = float(np.vdot(whitened, whitened))
+        return self.fit_with(features.coefficients(whitened), intercept, decision, norm)
 
     def at(
         self, blocks: KernelBlocks, coefficients: FloatArray, intercept: FloatArray
@@ -141,95 +152,3 @@ def evaluate(blocks: KernelBlocks, coefficients: FloatArray, intercept: FloatArr
     """Return the decision values ``K a + c`` of all rows, (n_targets, n_samples)."""
     parts = blocks.map(lambda block: coefficients @ block.values.T)
     return np.concatenate(parts, axis=1) + intercept[:, None]
-
-
-@dataclass(frozen=True)
-class _WhitenedPoint:
-    """Whitened coefficients with the intercept as last column, (n_targets, n_centers + 1)."""
-
-    stacked: FloatArray
-    decision: FloatArray
-    value: float
-
-
-class _FeatureNewton:
-    """Newton's method on the whitened features, held in memory, with a column of ones."""
-
-    def __init__(self, fitter: NystromFitter, features: WhitenedFeatures) -> None:
-        self.fitter = fitter
-        self.features = features
-        A = features.matrix()
-        ones = np.full((len(A), 1), 1.0 if fitter.intercept else 0.0)
-        self.A = np.concatenate([A, ones], axis=1)
-        total = float(fitter.weights.sum())
-        self.ridge = np.full(self.A.shape[1], fitter.alpha * total)
-        self.ridge[-1] = 0.0
-        # A trace that keeps the system definite: the multinomial loss does not see a constant added
-        # to all classes. It holds the constant where it is; a pull to zero would shift the minimum.
-        self.damping = np.zeros(self.A.shape[1])
-        self.damping[-1] = 1e-10 * total if fitter.intercept else total
-
-    def minimise(self, start: NystromFit | None, tol: float) -> NystromFit:
-        end = damped_newton(
-            self._first(start),
-            step_from=self._newton_step,
-            between=self._between,
-            violation=self._violation,
-            tol=tol,
-        )
-        whitened, intercept = end.stacked[:, :-1], end.stacked[:, -1]
-        coefficients = self.features.coefficients(whitened)
-        norm = float(np.vdot(whitened, whitened))
-        return self.fitter.fit_with(coefficients, intercept, end.decision, norm)
-
-    def _first(self, start: NystromFit | None) -> _WhitenedPoint:
-        stacked = np.zeros((len(self.fitter.y), self.A.shape[1]))
-        if start is not None:
-            stacked[:, :-1] = self.features.whitened(start.coefficients)
-            stacked[:, -1] = start.intercept
-        elif self.fitter.intercept:
-            stacked[:, -1] = self.fitter.loss.best_constant(self.fitter.y, self.fitter.weights)
-        return self._point(stacked, stacked @ self.A.T)
-
-    def _point(self, stacked: FloatArray, decision: FloatArray) -> _WhitenedPoint:
-        whitened = stacked[:, :-1]
-        norm = float(np.vdot(whitened, whitened))
-        fit = self.fitter.fit_with(whitened, stacked[:, -1], decision, norm)
-        return _WhitenedPoint(stacked, decision, fit.value)
-
-    def _between(self, a: _WhitenedPoint, b: _WhitenedPoint, t: float) -> _WhitenedPoint:
-        stacked = a.stacked + t * (b.stacked - a.stacked)
-        return self._point(stacked, a.decision + t * (b.decision - a.decision))
-
-    def _newton_step(self, point: _WhitenedPoint, tol: float) -> _WhitenedPoint:
-        fitter = self.fitter
-        root, rhs = fitter.loss.working_system(fitter.y, point.decision, fitter.weights)
-        ridge = self.ridge + self.damping
-        result = conjugate_gradient(
-            lambda x: root.apply(root.adjoint(x @ self.A.T)) @ self.A + ridge * x,
-            root.apply(rhs) @ self.A + self.damping * point.stacked,
-            start=point.stacked,
-            precondition=self._preconditioner(root),
-            tol=tol,
-        )
-        return self._point(result.solution, result.solution @ self.A.T)
-
-    def _preconditioner(self, root: CurvatureRoot) -> Operator:
-        """Inverse of the system with every target's curvature replaced by their mean.
-
-        Exact for one target; for several it keeps their sum, which the multinomial loss does not
-        see, apart from the rest.
-        """
-        weighted = self.A * root.mean_diagonal(len(self.fitter.y))[:, None]
-        matrix = self.A.T @ weighted
-        matrix.flat[:: len(matrix) + 1] += self.ridge + self.damping
-        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
-        return lambda r: cho_solve(factor, r.T, check_finite=False).T
-
-    def _violation(self, point: _WhitenedPoint) -> float:
-        """Norm of the gradient, relative to that of the penalty's part of it."""
-        fitter = self.fitter
-        slopes = fitter.weights * fitter.loss.gradient(fitter.y, point.decision)
-        gradient = slopes @ self.A + self.ridge * point.stacked
-        size = np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes)
-        return float(np.linalg.norm(gradient) / (size or 1.0))

@@ -1,0 +1,128 @@
+"""Newton's method for any convex loss on explicit features.
+
+    min_{b, c}  (1/Wt) sum_i w_i loss(y_i, A_i b + c) + (alpha/2) sum_t |b_t|^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
+from kernlens.losses import CurvatureRoot, Loss
+from kernlens.optim.damped_newton import damped_newton
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Coefficients with the intercept as last column, (n_targets, n_columns + 1)."""
+
+    stacked: FloatArray
+    decision: FloatArray
+    value: float
+
+
+class FeatureNewton:
+    """Newton's method with preconditioned conjugate gradients; the features are held in memory.
+
+    Parameters
+    ----------
+    loss : Loss
+    y : ndarray of shape (n_targets, n_samples)
+    weights : ndarray of shape (n_samples,)
+    alpha : float
+    features : ndarray of shape (n_samples, n_columns)
+        A.
+    intercept : bool
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        y: FloatArray,
+        weights: FloatArray,
+        alpha: float,
+        features: FloatArray,
+        intercept: bool = True,
+    ) -> None:
+        self.loss, self.y, self.weights, self.alpha = loss, y, weights, alpha
+        self.intercept = intercept
+        ones = np.full((len(features), 1), 1.0 if intercept else 0.0)
+        self.A = np.concatenate([features, ones], axis=1)
+        total = float(weights.sum())
+        self.ridge = np.full(self.A.shape[1], alpha * total)
+        self.ridge[-1] = 0.0
+        # A trace that keeps the system definite: the multinomial loss does not see a constant added
+        # to all classes. It holds the constant where it is; a pull to zero would shift the minimum.
+        self.damping = np.zeros(self.A.shape[1])
+        self.damping[-1] = 1e-10 * total if intercept else total
+
+    def minimise(
+        self, start: tuple[FloatArray, FloatArray] | None, tol: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return b (n_targets, n_columns), c (n_targets,) and the decision values.
+
+        `start` is a pair (b, c) to start from.
+        """
+        end = damped_newton(
+            self._first(start),
+            step_from=self._newton_step,
+            between=self._between,
+            violation=self._violation,
+            tol=tol,
+        )
+        return end.stacked[:, :-1], end.stacked[:, -1], end.decision
+
+    def _first(self, start: tuple[FloatArray, FloatArray] | None) -> _Point:
+        stacked = np.zeros((len(self.y), self.A.shape[1]))
+        if start is not None:
+            stacked[:, :-1], stacked[:, -1] = start
+        elif self.intercept:
+            stacked[:, -1] = self.loss.best_constant(self.y, self.weights)
+        return self._point(stacked, stacked @ self.A.T)
+
+    def _point(self, stacked: FloatArray, decision: FloatArray) -> _Point:
+        coefficients = stacked[:, :-1]
+        losses = float(self.weights @ self.loss.values(self.y, decision) / self.weights.sum())
+        norm = float(np.vdot(coefficients, coefficients))
+        return _Point(stacked, decision, losses + 0.5 * self.alpha * norm)
+
+    def _between(self, a: _Point, b: _Point, t: float) -> _Point:
+        stacked = a.stacked + t * (b.stacked - a.stacked)
+        return self._point(stacked, a.decision + t * (b.decision - a.decision))
+
+    def _newton_step(self, point: _Point, tol: float) -> _Point:
+        root, rhs = self.loss.working_system(self.y, point.decision, self.weights)
+        ridge = self.ridge + self.damping
+        result = conjugate_gradient(
+            lambda x: root.apply(root.adjoint(x @ self.A.T)) @ self.A + ridge * x,
+            root.apply(rhs) @ self.A + self.damping * point.stacked,
+            start=point.stacked,
+            precondition=self._preconditioner(root),
+            tol=tol,
+        )
+        return self._point(result.solution, result.solution @ self.A.T)
+
+    def _preconditioner(self, root: CurvatureRoot) -> Operator:
+        """Inverse of the system with every target's curvature replaced by their mean.
+
+        Exact for one target; for several it keeps their sum, which the multinomial loss does not
+        see, apart from the rest.
+        """
+        weighted = self.A * root.mean_diagonal(len(self.y))[:, None]
+        matrix = self.A.T @ weighted
+        matrix.flat[:: len(matrix) + 1] += self.ridge + self.damping
+        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
+        return lambda r: cho_solve(factor, r.T, check_finite=False).T
+
+    def _violation(self, point: _Point) -> float:
+        """Norm of the gradient, relative to that of the penalty's part of it."""
+        slopes = self.weights * self.loss.gradient(self.y, point.decision)
+        gradient = slopes @ self.A + self.ridge * point.stacked
+        size = np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes)
+        return float(np.linalg.norm(gradient) / (size or 1.0))

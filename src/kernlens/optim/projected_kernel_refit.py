@@ -1,0 +1,90 @@
+"""A Gaussian kernel on projected rows, with length scale and alpha tuned on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._rows import CanonicalRows
+from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
+from kernlens.linalg.kernel_blocks import KernelBlocks
+from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
+from kernlens.optim.hyper_kernel_refit import tune_refit
+from kernlens.optim.hyper_kernel_search import Bounds, Split
+from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance
+from kernlens.optim.nystrom_fit import evaluate
+
+FloatArray = NDArray[np.floating]
+
+#: In the middle of the values of alpha that are tried.
+MIDDLE_ALPHA = 1e-2
+
+
+@dataclass(frozen=True)
+class ProjectedKernel:
+    """A fitted function ``sum_j coefficients_tj k(B x, B z_j) + intercept_t``."""
+
+    B: FloatArray
+    Z: FloatArray
+    coefficients: FloatArray
+    intercept: FloatArray
+
+    def decision(self, X: FloatArray, problem: HyperKernelProblem) -> FloatArray:
+        """Values at the rows of X, (n_targets, n_rows)."""
+        blocks = KernelBlocks(self.B, X, self.Z, problem.kernel, problem.n_jobs, slopes=False)
+        return evaluate(blocks, self.coefficients, self.intercept)
+
+
+@dataclass(frozen=True)
+class ProjectedKernelRefit:
+    """Kernel ridge, or kernel logistic regression, on a few directions.
+
+    Attributes
+    ----------
+    problem : HyperKernelProblem
+        Kernel and loss.
+    n_centers : int
+        Nystrom centres of the last fit.
+    seed : int
+        They are drawn with.
+    bounds : tuple of ndarray, or None
+        Of the predictions that are scored.
+    """
+
+    problem: HyperKernelProblem
+    n_centers: int
+    seed: int
+    bounds: Bounds | None = None
+
+    def held_out(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> float:
+        """Mean loss on the held-out rows at the best length scale and alpha."""
+        scaled = [_with_unit_median(B, split.train.X) for split, B in zip(splits, maps, strict=True)]
+        return tune_refit(self.problem, splits, scaled, MIDDLE_ALPHA, self.bounds).loss
+
+    def fit(
+        self,
+        rows: CanonicalRows,
+        B: FloatArray,
+        splits: Sequence[Split],
+        maps: Sequence[FloatArray],
+    ) -> ProjectedKernel:
+        """Tune with maps that have not seen the scored rows, then fit through B on all rows."""
+        scaled = [_with_unit_median(W, split.train.X) for split, W in zip(splits, maps, strict=True)]
+        tuned = tune_refit(self.problem, splits, scaled, MIDDLE_ALPHA, self.bounds)
+        B = tuned.scale * _with_unit_median(B, rows.X)
+        Z = self.centers(rows, self.n_centers)
+        blocks = KernelBlocks(B, rows.X, Z, self.problem.kernel, self.problem.n_jobs, slopes=False)
+        fitter = self.problem.objective(rows, Z, tuned.alpha).fitter
+        return ProjectedKernel(B, Z, *fitter.function(blocks))
+
+    def centers(self, rows: CanonicalRows, n_centers: int) -> FloatArray:
+        """Draw centres among `rows`."""
+        random = np.random.RandomState([self.seed, 0])
+        return rows.X[uniform_centers(distinct_rows(rows.group), n_centers, random)]
+
+
+def _with_unit_median(B: FloatArray, X: FloatArray) -> FloatArray:
+    return B / median_distance(X[:MEDIAN_ROWS] @ B.T)
