@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import kernlens
 from kernlens.kernels.radial import RationalQuadraticKernel
+from kernlens.optim.hermite_objective import HermiteObjective
 from kernlens.optim.hyper_kernel import HyperKernelObjective
 from kernlens.optim.hyper_kernel_problem import AlternatingGradient
 from kernlens.optim.reduced_objective import ReducedObjective
@@ -49,6 +50,8 @@ class Family:
     undrawn : dict
         On top of `light`: no rows are drawn and the end is a minimum, which is a continuous
         function of the data.
+    optional : frozenset of str
+        Fitted attributes that only some settings leave.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Family:
     objective: type
     model_bytes: int
     undrawn: Settings
+    optional: frozenset[str] = frozenset()
 
     @property
     def estimators(self) -> list[type[BaseEstimator]]:
@@ -151,6 +155,31 @@ FAMILIES = (
             "max_iter": 500,
             "tol": 1e-12,
         },
+    ),
+    Family(
+        name="RegFeaL",
+        light={"alpha": 0.1, "rho": 0.3, "refit": None, "max_iter": 4, "n_jobs": 1},
+        narrow={"max_directions": 2},
+        variants=(
+            {"structure": "variables"},
+            {"indices": "enumerate", "n_indices": 40},
+            {"indices": "best_first", "n_indices": 30, "standardize": False},
+            {"indices": "group_sampling", "n_indices": 100, "max_iter": 2},
+            {"max_degree": 2, "accelerate": False, "clip": None},
+            {"refit": "kernel", "cv": 2, "max_iter": 2},
+        ),
+        regressor_only=({"truncate": False},),
+        checked=(
+            {"structure": "variables"},
+            {"structure": "none"},
+            {"max_degree": 2, "accelerate": False, "clip": None},
+            {"indices": "best_first", "n_indices": 30, "standardize": False},
+        ),
+        objects={"init": _matrix(3), "rho": [0.2, 0.3], "cv": 2},
+        objective=HermiteObjective,
+        model_bytes=8 * (40 * (4 + 1) + 4 * 4),
+        undrawn={"max_iter": 500, "tol": 1e-12},
+        optional=frozenset({"projection_", "refit_", "indices_", "coef_"}),
     ),
 )
 

@@ -191,9 +191,6 @@ def test_one_class(estimator):
         ("max_iter", 0, "max_iter must be an integer of at least 1, got 0."),
         ("tol", -1e-3, "tol must be a finite number of at least 0, got -0.001."),
         ("tol", np.nan, "tol must be a finite number of at least 0, got nan."),
-        ("kernel", "linear", "kernel must be one of '.*, got 'linear'."),
-        ("kernel", None, "kernel must be one of '.*, got None."),
-        ("optimizer", "adam", "optimizer must be one of 'auto', .*, got 'adam'."),
         ("n_jobs", "two", "n_jobs must be None or a non-zero integer, got 'two'."),
         ("n_jobs", 1.5, "n_jobs must be None or a non-zero integer, got 1.5."),
         ("n_jobs", 0, "n_jobs must be None or a non-zero integer, got 0."),
@@ -204,6 +201,23 @@ def test_one_class(estimator):
 )
 @pytest.mark.usefixtures("no_work")
 def test_bad_parameters(estimator, name, value, match):
+    X, y = sample(estimator)
+    refuses(light(estimator, **{name: value}), X, y, match)
+
+
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if {"kernel", "optimizer"} <= set(e().get_params())]
+)
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("kernel", "linear", "kernel must be one of '.*, got 'linear'."),
+        ("kernel", None, "kernel must be one of '.*, got None."),
+        ("optimizer", "adam", "optimizer must be one of 'auto', .*, got 'adam'."),
+    ],
+)
+@pytest.mark.usefixtures("no_work")
+def test_bad_kernels_and_optimizers(estimator, name, value, match):
     X, y = sample(estimator)
     refuses(light(estimator, **{name: value}), X, y, match)
 

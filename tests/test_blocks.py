@@ -6,9 +6,17 @@ import os
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from kernlens._blocks import SERIAL_WORK, effective_n_jobs, map_blocks, split_range
+from kernlens._blocks import (
+    N_SUMS,
+    SERIAL_WORK,
+    effective_n_jobs,
+    map_blocks,
+    split_range,
+    sum_blocks,
+)
 
 
 @pytest.mark.parametrize("n_items", [0, 1, 7, 8, 9, 100])
@@ -80,3 +88,50 @@ def test_a_forked_process_starts_threads_of_its_own():
         alarm.start()
         os._exit(0 if map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("n_blocks", [1, 3, N_SUMS, N_SUMS + 1, 50])
+def test_sums_over_blocks_are_the_sums(n_blocks):
+    values = np.random.default_rng(0).standard_normal((n_blocks, 2, 3))
+    before = values.copy()
+    total, squares = sum_blocks(
+        lambda block: (values[block].copy(), np.square(values[block]).sum(axis=1)),
+        range(n_blocks),
+        n_jobs=2,
+    )
+    np.testing.assert_allclose(total, values.sum(axis=0), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(squares, np.square(values).sum(axis=(0, 2)), rtol=1e-12)
+    np.testing.assert_array_equal(values, before)
+
+
+def test_sums_are_rounded_alike_for_every_number_of_threads():
+    values = np.random.default_rng(0).standard_normal((60, 4)) * 10.0 ** np.arange(60)[:, None]
+
+    def total(n_jobs):
+        return sum_blocks(lambda block: (values[block].copy(),), range(60), n_jobs=n_jobs)[0]
+
+    for n_jobs in [2, 3, 7]:
+        np.testing.assert_array_equal(total(n_jobs), total(1))
+
+
+def test_few_sums_exist_at_once():
+    alive, most, lock = 0, 0, threading.Lock()
+
+    class Counted(np.ndarray):
+        def __array_finalize__(self, obj):
+            pass
+
+        def __del__(self):
+            nonlocal alive
+            with lock:
+                alive -= 1
+
+    def part(block):
+        nonlocal alive, most
+        with lock:
+            alive += 1
+            most = max(most, alive)
+        return (np.ones(2).view(Counted),)
+
+    np.testing.assert_allclose(sum_blocks(part, range(200), n_jobs=1)[0], 200.0)
+    assert most <= N_SUMS + 2

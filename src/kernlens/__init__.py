@@ -2,6 +2,7 @@
 
 from kernlens.estimators.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.estimators.hkrr import HKRRClassifier, HKRRRegressor
+from kernlens.estimators.regfeal import RegFeaLClassifier, RegFeaLRegressor
 from kernlens.model_selection import regularization_path
 
 __version__ = "0.1.0"
@@ -11,6 +12,8 @@ __all__ = [
     "BKerNNRegressor",
     "HKRRClassifier",
     "HKRRRegressor",
+    "RegFeaLClassifier",
+    "RegFeaLRegressor",
     "__version__",
     "regularization_path",
 ]

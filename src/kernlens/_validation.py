@@ -149,6 +149,13 @@ def check_positive(name: str, value: Any, *, other: str | None = None) -> None:
         raise ValueError(f"{name} must be {allowed}a positive finite number, got {value!r}.")
 
 
+def check_between(name: str, value: Any, low: float, high: float, advice: str = "") -> None:
+    """Refuse a value that is not a number strictly between two others; `advice` ends the line."""
+    if not _is_number(value, Real) or not low < float(value) < high:
+        bounds = f"a number above {low:g} and below {high:g}{advice}"
+        raise ValueError(f"{name} must be {bounds}, got {value!r}.")
+
+
 def check_sequence(name: str, value: Any) -> list[Any]:
     """Return the values to choose from: those of a list, tuple or array, or the one given."""
     if not isinstance(value, list | tuple | np.ndarray | range):

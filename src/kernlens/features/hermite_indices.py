@@ -167,12 +167,13 @@ def sample_indices(
     if smoothness.sequence.largest is not None:
         degree = smoothness.sequence.largest
         drawn = _uniform_up_to(degree, n_directions, n_samples, random)
-        proposal = np.full(len(drawn), 1.0 / count_indices(n_directions, degree))
+        log_proposal = np.full(len(drawn), -np.log(count_indices(n_directions, degree)))
     else:
-        drawn, proposal = _group_sample(smoothness, n_samples, split, random)
+        drawn, log_proposal = _group_sample(smoothness, n_samples, split, random)
     distinct, first, counts = np.unique(drawn, axis=0, return_index=True, return_counts=True)
-    weight = smoothness.weight(distinct) * counts / (n_samples * proposal[first])
-    return distinct, weight
+    # In logarithms: the probability of one alpha among very many underflows.
+    log_weight = smoothness.sequence.log(distinct.sum(axis=1)) - np.log(smoothness.cost(distinct))
+    return distinct, np.exp(log_weight - log_proposal[first]) * counts / n_samples
 
 
 def largest_gap(shares: FloatArray) -> int:
@@ -187,9 +188,9 @@ def largest_gap(shares: FloatArray) -> int:
 def _group_sample(
     smoothness: Smoothness, n_samples: int, split: int, random: np.random.RandomState
 ) -> tuple[IntArray, FloatArray]:
-    """Draws (n_samples, n_directions) and the probability of each."""
+    """Draws (n_samples, n_directions) and the logarithm of the probability of each."""
     order = np.argsort(-smoothness.eta, kind="stable")
-    groups = [order[:split], order[split:]]
+    groups: list[IntArray] = [order[:split], order[split:]]
     rounded = smoothness.eta.copy()
     rounded[groups[0]] = smoothness.eta[groups[0]].min()
     if len(groups[1]):
@@ -201,7 +202,7 @@ def _group_sample(
     for group, degree in zip(groups, degrees, strict=True):
         if len(group):
             drawn[:, group] = _uniform_of_degree(degree, len(group), random)
-    return drawn, (law / np.exp(log_terms)).ravel()[pairs]
+    return drawn, np.log(law.ravel()[pairs]) - log_terms.ravel()[pairs]
 
 
 def _degree_law(

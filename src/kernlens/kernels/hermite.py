@@ -29,8 +29,10 @@ Value = TypeVar("Value")
 TILE = 256
 #: Elementary operations per entry and node, for the choice between one thread and several.
 WORK_PER_ENTRY = 5
-#: Smaller r_a do not change L_t.
-SMALLEST_RATE = 1e-18
+#: Exponentials computed in one call, over several nodes if tiles are small.
+CHUNK_ENTRIES = TILE * TILE
+#: Exponents that single precision can take.
+LARGEST_SINGLE = 80.0
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,11 @@ class Precision:
     step : float
         Of log t. The relative error is about ``exp(-pi^2 / step)``.
     first : float
-        Smallest t, as a multiple of ``min(eta) / mu`` or of ``max(eta) / mu``.
+        Smallest t, as a multiple of ``1 / (lam + mu / eta)`` for the smallest or the largest eta.
     relative_to_largest : bool
         Which of the two. Directions whose eta is far below the largest one are then blurred.
     last : float
-        Largest t, as a multiple of ``max(eta) / mu``.
+        Largest t, as a multiple of ``1 / (lam + mu / max(eta))``.
     dtype : dtype
         Of the exponentials.
     """
@@ -58,8 +60,9 @@ class Precision:
     dtype: DTypeLike
 
 
-#: Relative errors of 1e-12, and of 1e-5 for a twentieth of the time.
+#: Relative errors of 1e-12, 1e-7, and 1e-4, the last for a twentieth of the time.
 FINE = Precision(0.3, 1e-15, False, 60.0, np.float64)
+MEDIUM = Precision(0.5, 1e-7, True, 40.0, np.float64)
 COARSE = Precision(0.8, 1e-4, True, 25.0, np.float32)
 
 
@@ -102,8 +105,10 @@ class HermiteKernel:
             node = np.zeros(1)
             return cls(rho, np.zeros(len(eta)), node, node + 1.0 / lam, precision.dtype, n_jobs)
         rates = mu / eta
-        reference = rates.min() if precision.relative_to_largest else rates.max()
-        low, high = np.log(precision.first / reference), np.log(precision.last / rates.min())
+        # The integrand falls as exp(-t (lam + rate)) for the slowest rate, and faster for others.
+        slowest = lam + rates.min()
+        reference = slowest if precision.relative_to_largest else lam + rates.max()
+        low, high = np.log(precision.first / reference), np.log(precision.last / slowest)
         times = np.exp(np.arange(low, high + precision.step, precision.step))
         weights = precision.step * times * np.exp(-lam * times)
         # Below the first node the integrand is constant: the rest of the rule is a geometric sum.
@@ -121,15 +126,17 @@ class HermiteKernel:
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, cols = tile
-            total = np.zeros((rows.stop - rows.start, cols.stop - cols.start), self.dtype)
-            for node, weight in enumerate(self.weights):
-                L = exponents.tile(node, rows, cols)
-                if self._is_fine:
-                    total += weight * np.expm1(L)
+            total = np.zeros((rows.stop - rows.start, cols.stop - cols.start), exponents.dtype)
+            for nodes in exponents.chunks(rows, cols):
+                L = exponents.tile(nodes, rows, cols)
+                if exponents.fine:
+                    np.expm1(L, out=L)
+                    L *= self.weights[nodes][:, None, None]
                 else:
                     # The weight is in the exponent; what is subtracted is the same for all pairs.
-                    total += np.exp(L, out=L)
-            if not self._is_fine:
+                    np.exp(L, out=L)
+                total += L[0] if len(L) == 1 else L.sum(axis=0)
+            if not exponents.fine:
                 total = total - self.weights.sum()
             result[rows, cols] = total
             if others is None and rows != cols:
@@ -139,7 +146,7 @@ class HermiteKernel:
         return result
 
     def derivatives(self, Z: FloatArray, dual: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """M_f, and how the squared norm changes with the rows, for ``f_t = sum_i dual_ti k(z_i, .)``.
+        """M_f and the pull of the rows, for ``f_t = sum_i dual_ti k(z_i, .)``.
 
         Parameters
         ----------
@@ -158,27 +165,29 @@ class HermiteKernel:
         extended = np.concatenate([Z, np.ones((len(Z), 1))], axis=1)
         # With E = exp(L) and D = sum_t dual_t dual_t^T, products (E * D)(Z, 1) need no E * D.
         factors = np.concatenate([column[:, None] * extended for column in dual], axis=1)
-        narrow = factors.astype(self.dtype)
+        narrow = factors.astype(exponents.dtype)
+        scales = exponents.r * exponents.spread
 
         def part(tile: tuple[slice, slice]) -> list[_Side]:
             rows, cols = tile
             sides = [_Side.empty(rows, n_nodes, k)]
             if rows != cols:
                 sides.append(_Side.empty(cols, n_nodes, k))
-            for node, weight in enumerate(self.weights):
-                E = exponents.tile(node, rows, cols)
+            for nodes in exponents.chunks(rows, cols):
+                E = exponents.tile(nodes, rows, cols)
                 np.exp(E, out=E)
-                if self._is_fine:
-                    E *= weight
-                r = exponents.r[node]
-                scale = r * exponents.spread[node]
-                for side, across, oriented in zip(sides, (cols, rows), (E, E.T), strict=False):
-                    wide = (oriented @ narrow[across]).astype(np.float64)
-                    products = _over_targets(wide, dual[:, side.rows])
-                    sums = products[:, -1]
-                    side.sums[node] = sums
-                    side.across[node] = Z[side.rows].T @ products[:, :-1]
-                    side.pull[:] += scale * (products[:, :-1] - r * sums[:, None] * Z[side.rows])
+                if exponents.fine:
+                    E *= self.weights[nodes][:, None, None]
+                turned = (E, E.transpose(0, 2, 1))
+                for side, across, oriented in zip(sides, (cols, rows), turned, strict=False):
+                    wide = _products(oriented, narrow[across]).astype(np.float64)
+                    side.add(
+                        nodes,
+                        _over_targets(wide, dual[:, side.rows]),
+                        Z[side.rows],
+                        exponents.r[nodes],
+                        scales[nodes],
+                    )
             return sides
 
         sums, across = np.zeros((n_nodes, len(Z))), np.zeros((n_nodes, k, k))
@@ -188,35 +197,30 @@ class HermiteKernel:
                 sums[:, side.rows] += side.sums
                 across += side.across
                 pull[side.rows] += side.pull
-        outer = np.zeros((k, k))
-        for node, t in enumerate(self.times):
-            r, spread = exponents.r[node], exponents.spread[node]
-            along = (Z.T * sums[node]) @ Z
-            total = float(sums[node].sum())
-            outer += self._node_outer_product(t, r, spread, across[node], along, total)
+        outer = np.sum(self._outer_products(Z, exponents, across, sums), axis=0)
         return 0.5 * (outer + outer.T), pull
 
-    @property
-    def _is_fine(self) -> bool:
-        return np.dtype(self.dtype) == np.float64
-
-    def _node_outer_product(
-        self,
-        t: float,
-        r: FloatArray,
-        spread: FloatArray,
-        across: FloatArray,
-        along: FloatArray,
-        total: float,
+    def _outer_products(
+        self, Z: FloatArray, exponents: _Exponents, across: FloatArray, sums: FloatArray
     ) -> FloatArray:
-        """What a node adds to M_f: `across` is Z^T E Z, `along` Z^T diag(E 1) Z, `total` 1^T E 1."""
+        """What every node adds to M_f, (n_nodes, n_directions, n_directions).
+
+        `across` is Z^T E Z and `sums` is E 1 of every node.
+        """
+        r, spread = exponents.r, exponents.spread
+        along = (sums[:, None, :] * Z.T) @ Z
         difference = np.abs(self.rates[:, None] - self.rates[None, :])
         slower = np.minimum(self.rates[:, None], self.rates[None, :])
+        t = self.times[:, None, None]
         # (e_b - e_a) / (rate_a - rate_b) with e = exp(-t rate), stable for equal rates.
         mixed = t * np.exp(-t * slower) * _relative_decay(t * difference)
-        inner = across * (1.0 + np.outer(r, r)) - (r[:, None] + r) * along
-        inner = inner * np.outer(spread, spread) + np.diag(r * spread * total)
-        return self.rho * mixed * inner
+        pairs = r[:, :, None] * r[:, None, :]
+        inner = across * (1.0 + pairs) - (r[:, :, None] + r[:, None, :]) * along
+        inner *= spread[:, :, None] * spread[:, None, :]
+        diagonal = np.arange(Z.shape[1])
+        inner[:, diagonal, diagonal] += r * spread * sums.sum(axis=1)[:, None]
+        result: FloatArray = self.rho * mixed * inner
+        return result
 
     def _map(
         self,
@@ -262,6 +266,16 @@ class _Side:
         across = np.empty((n_nodes, n_directions, n_directions))
         return cls(rows, np.empty((n_nodes, n_rows)), across, np.zeros((n_rows, n_directions)))
 
+    def add(
+        self, nodes: slice, products: FloatArray, Z: FloatArray, r: FloatArray, scales: FloatArray
+    ) -> None:
+        """Take in E (Z, 1) of some nodes, (n_nodes, n_rows, n_directions + 1)."""
+        sums, products = products[:, :, -1], products[:, :, :-1]
+        self.sums[nodes] = sums
+        self.across[nodes] = Z.T @ products
+        self.pull[:] += np.einsum("qa,qia->ia", scales, products)
+        self.pull[:] -= Z * (sums.T @ (scales * r))
+
 
 class _Exponents:
     """L_t of rows and columns as one matrix product a node, in single precision with log w added.
@@ -272,33 +286,58 @@ class _Exponents:
     def __init__(self, kernel: HermiteKernel, Z: FloatArray, others: FloatArray) -> None:
         self.r = kernel.rho * np.exp(-np.outer(kernel.times, kernel.rates))
         self.spread = 1.0 / (1.0 - self.r * self.r)
-        self._left: list[FloatArray] = []
-        self._right: list[FloatArray] = []
-        squares, other_squares = np.square(Z), np.square(others)
-        for r, spread, weight in zip(self.r, self.spread, kernel.weights, strict=True):
-            active = r > SMALLEST_RATE
-            r, spread = r[active], spread[active]
-            shift = -0.5 * np.log1p(-r * r).sum()
-            if not kernel._is_fine:
-                shift += np.log(weight)
-            offset = shift - 0.5 * squares[:, active] @ (r * r * spread)
-            other_offset = -0.5 * other_squares[:, active] @ (r * r * spread)
-            ones, other_ones = np.ones(len(Z)), np.ones(len(others))
-            left = np.column_stack([Z[:, active] * (r * spread), offset, ones])
-            right = np.column_stack([others[:, active], other_ones, other_offset])
-            self._left.append(left.astype(kernel.dtype))
-            self._right.append(right.astype(kernel.dtype))
+        pull = -0.5 * self.r * self.r * self.spread
+        shift = -0.5 * np.log1p(-self.r * self.r).sum(axis=1)
+        offset, other_offset = pull @ np.square(Z).T, pull @ np.square(others).T
+        self.dtype = kernel.dtype
+        # Rows far out have kernels beyond single precision: L(z, z') is at most this.
+        own = [self.r / (1.0 + self.r) @ np.square(rows).T for rows in (Z, others)]
+        if max(part.max(initial=0.0) for part in own) + shift.max() > LARGEST_SINGLE:
+            self.dtype = np.float64
+        self.fine = np.dtype(self.dtype) == np.float64
+        if not self.fine:
+            shift = shift + np.log(kernel.weights)
+        self._left = self._stack(Z * (self.r * self.spread)[:, None, :], offset + shift[:, None], 0)
+        repeated = np.broadcast_to(others, (len(self.r), *others.shape))
+        self._right = self._stack(repeated, other_offset, 1)
 
-    def tile(self, node: int, rows: slice, columns: slice) -> FloatArray:
-        """A new array (n_rows, n_columns)."""
-        product: FloatArray = self._left[node][rows] @ self._right[node][columns].T
+    def _stack(self, rows: FloatArray, offsets: FloatArray, place: int) -> FloatArray:
+        """The rows of every node with their offsets and ones as last columns."""
+        n_nodes, n_rows, k = rows.shape
+        stacked = np.ones((n_nodes, n_rows, k + 2), self.dtype)
+        stacked[:, :, :k] = rows
+        stacked[:, :, k + place] = offsets
+        return stacked
+
+    def chunks(self, rows: slice, columns: slice) -> list[slice]:
+        """Nodes that are worth handling together."""
+        entries = (rows.stop - rows.start) * (columns.stop - columns.start)
+        return split_range(len(self.r), max(1, CHUNK_ENTRIES // max(1, entries)))
+
+    def tile(self, nodes: slice, rows: slice, columns: slice) -> FloatArray:
+        """A new array (n_nodes, n_rows, n_columns)."""
+        left, right = self._left[nodes, rows], self._right[nodes, columns]
+        if len(left) == 1:
+            # Two-dimensional products are BLAS calls; stacked ones are not always.
+            single: FloatArray = left[0] @ right[0].T
+            return single[None]
+        product: FloatArray = left @ right.transpose(0, 2, 1)
         return product
+
+
+def _products(E: FloatArray, columns: FloatArray) -> FloatArray:
+    """``E @ columns`` for every node; two-dimensional products are BLAS calls."""
+    product: FloatArray = (E[0] @ columns)[None] if len(E) == 1 else E @ columns
+    return product
 
 
 def _over_targets(wide: FloatArray, dual: FloatArray) -> FloatArray:
     """``sum_t dual_t * wide_t`` for blocks of columns, one block a target."""
-    blocks = wide.reshape(len(wide), len(dual), -1)
-    total: FloatArray = np.einsum("itk,ti->ik", blocks, dual)
+    blocks = wide.reshape(*wide.shape[:2], len(dual), -1)
+    if len(dual) == 1:
+        result: FloatArray = blocks[:, :, 0] * dual[0][:, None]
+        return result
+    total: FloatArray = np.einsum("qitk,ti->qik", blocks, dual)
     return total
 
 

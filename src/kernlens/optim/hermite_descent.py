@@ -89,9 +89,9 @@ def descend(
     if watch is not None:
         watch(point)
     steps = _Steps(objective, rule)
-    status = Status.MAX_ITER
+    status = Status.MAX_ITER if rule.max_iter else Status.CONVERGED
     for iteration in range(1, rule.max_iter + 1):
-        before = point.value
+        before, plain = point.value, steps.factor == 1.0
         point = steps.reweight(point)
         if rule.rotate:
             point = steps.turn(point)
@@ -101,7 +101,8 @@ def descend(
         if progress is not None:
             progress(iteration, point.value)
         if rule.monotone and before - point.value <= rule.tol * abs(before):
-            if steps.factor == 1.0:
+            # A step that was too long says little: one more, to the reweighted point itself.
+            if plain or steps.factor == 1.0:
                 status = Status.CONVERGED
                 break
             steps.factor = 1.0
@@ -123,12 +124,12 @@ class _Steps:
         M, _ = point.derivatives
         target = here.reweighted(M, self.objective.smoothing, rotate=self.rule.rotate)
         if self.factor > 1.0:
-            far = self.objective.at(self._in_use(here.beyond(target, self.factor)), point)
+            far = self.objective.at(self._in_use(here.beyond(target, self.factor)), start=point)
             if far.value < point.value:
                 self._lengthen()
                 return far
             self.factor = 1.0
-        reached = self.objective.at(self._in_use(target), point)
+        reached = self.objective.at(self._in_use(target), start=point)
         # Rounding and the quadrature may spoil a decrease that is smaller than they are.
         if self.rule.monotone and reached.value > point.value:
             return point
@@ -168,7 +169,7 @@ class _Steps:
                 step = min(float(np.vdot(moved, moved)) / curvature, LONGEST_TURN / size)
         self._last = R, tangent
         while step * size > 1e-6:
-            turned = self.objective.at(point.directions.turned(-step * tangent), point)
+            turned = self.objective.at(point.directions.turned(-step * tangent), start=point)
             if turned.value <= point.value - 1e-4 * step * size**2:
                 return turned
             step *= 0.3

@@ -204,7 +204,7 @@ class HermiteObjective:
     precision: Precision = field(default=COARSE)
     n_jobs: int | None = None
 
-    def at(self, directions: Directions, start: HermitePoint | None = None) -> HermitePoint:
+    def at(self, directions: Directions, *, start: HermitePoint | None = None) -> HermitePoint:
         """Fit the function; `start` is a nearby point."""
         Z = self.rows.X @ directions.R
         if self.rule is None:

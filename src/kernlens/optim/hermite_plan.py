@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import DegreeSequence
-from kernlens.kernels.hermite import COARSE, FINE, Precision
+from kernlens.kernels.hermite import FINE, MEDIUM, Precision
 from kernlens.losses import Loss
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
@@ -28,8 +28,8 @@ LAMBDA = 1e-8
 class Refit(Protocol):
     """A regressor on projected rows."""
 
-    def held_out(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> float:
-        """Mean loss on the held-out rows, with one map (n_directions, n_features) a split."""
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on held-out rows through B (n_directions, n_features); `quick` for a first look."""
 
     def fit(
         self,
@@ -75,9 +75,10 @@ class HermitePlan:
         The same for the last fit on all rows.
     max_directions : int
         Directions followed after the first fit.
-    n_folds : int
     descent : DescentRule
         Of the learning at the chosen setting.
+    learn_rows : int or None
+        Rows that directions are learned on; None for all.
     refit : Refit or None
         What may be fitted on the projected rows.
     own : bool
@@ -92,11 +93,22 @@ class HermitePlan:
     rule: IndexRule | None
     last_rule: IndexRule | None
     max_directions: int
-    n_folds: int
     descent: DescentRule
+    learn_rows: int | None
     refit: Refit | None
     own: bool = True
     start: Directions | None = None
+
+    def penalties(self, setting: Setting, n_features: int) -> tuple[float, float]:
+        """The paper's lambda and mu.
+
+        ``1 / eta`` is ``d^((2 - r) / r)`` where all directions are equal: there alpha is what a
+        term of degree 1 pays. Without learning it is lambda, and mu is zero.
+        """
+        if self.structure == "none":
+            return setting.alpha, 0.0
+        unit = float(n_features) ** ((2.0 - self.r) / self.r)
+        return LAMBDA / unit, setting.alpha / unit
 
 
 @dataclass(frozen=True)
@@ -115,30 +127,29 @@ class HermiteProblem:
     n_jobs: int | None = None
 
     def objective(
-        self, rows: CanonicalRows, setting: Setting, *, last: bool = False
+        self,
+        rows: CanonicalRows,
+        setting: Setting,
+        *,
+        precision: Precision = MEDIUM,
+        last: bool = False,
     ) -> HermiteObjective:
         """J on `rows`; the `last` one is the most accurate."""
-        # d^((2 - r) / r) is 1 / eta where all directions are equal: alpha is the penalty there.
-        unit = float(rows.X.shape[1]) ** ((2.0 - self.plan.r) / self.plan.r)
-        penalties = (LAMBDA / unit, setting.alpha / unit)
-        if self.plan.structure == "none":
-            penalties = (setting.alpha, 0.0)
-        precision: Precision = FINE if last else COARSE
         rule = self.plan.last_rule if last else self.plan.rule
         return HermiteObjective(
             rows,
             self.loss,
             setting.sequence,
-            *penalties,
+            *self.plan.penalties(setting, rows.X.shape[1]),
             rule=rule,
-            precision=precision,
+            precision=FINE if last else precision,
             n_jobs=self.n_jobs,
         )
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting on the splits it was tried on.
+    """One setting on the splits it was tried on; the best ones are tried on all of them.
 
     Attributes
     ----------

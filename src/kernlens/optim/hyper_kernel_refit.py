@@ -65,7 +65,7 @@ def tune_refit(
     def best_at(scale: float) -> Tuned:
         losses = np.mean(
             [
-                _losses_along(problem, split, scale * B, alphas, bounds)
+                losses_along(problem, split, scale * B, alphas, bounds)
                 for split, B in zip(splits, maps, strict=True)
             ],
             axis=0,
@@ -83,7 +83,7 @@ def tune_refit(
     return best
 
 
-def _losses_along(
+def losses_along(
     problem: HyperKernelProblem,
     split: Split,
     B: FloatArray,
@@ -136,7 +136,7 @@ def settle_refit(
     for scale in dict.fromkeys((tuned.scale, tuned.scale * ratio, 1.0)):
         alphas = np.array([tuned.alpha, alpha])
         losses = np.mean(
-            [_losses_along(problem, split, scale * W, alphas, bounds) for split in splits], axis=0
+            [losses_along(problem, split, scale * W, alphas, bounds) for split in splits], axis=0
         )
         k = int(np.argmin(losses))
         # A gain that is not clear is no reason to leave what was tuned without these rows.

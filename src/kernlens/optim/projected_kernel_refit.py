@@ -12,7 +12,7 @@ from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_refit import tune_refit
+from kernlens.optim.hyper_kernel_refit import DECADES, losses_along, tune_refit
 from kernlens.optim.hyper_kernel_search import Bounds, Split
 from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance
 from kernlens.optim.nystrom_fit import evaluate
@@ -59,10 +59,13 @@ class ProjectedKernelRefit:
     seed: int
     bounds: Bounds | None = None
 
-    def held_out(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> float:
-        """Mean loss on the held-out rows at the best length scale and alpha."""
-        scaled = [_with_unit_median(B, split.train.X) for split, B in zip(splits, maps, strict=True)]
-        return tune_refit(self.problem, splits, scaled, MIDDLE_ALPHA, self.bounds).loss
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on the held-out rows at the best alpha and, unless `quick`, length scale."""
+        scaled = _with_unit_median(B, split.train.X)
+        if quick:
+            alphas = MIDDLE_ALPHA * 10.0**DECADES
+            return float(np.min(losses_along(self.problem, split, scaled, alphas, self.bounds)))
+        return tune_refit(self.problem, [split], [scaled], MIDDLE_ALPHA, self.bounds).loss
 
     def fit(
         self,

@@ -1,0 +1,78 @@
+"""Any regressor or classifier of scikit-learn on the projected rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from kernlens._rows import CanonicalRows
+from kernlens.losses import Loss
+from kernlens.optim.hyper_kernel_search import Split
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class FittedEstimator:
+    """A fitted estimator and the map its rows go through."""
+
+    B: FloatArray
+    estimator: Any
+
+    def decision(self, X: FloatArray) -> FloatArray:
+        """Predictions, or log-odds from probabilities, (n_targets, n_rows)."""
+        rows = X @ self.B.T
+        if not is_classifier(self.estimator):
+            predicted = np.asarray(self.estimator.predict(rows), dtype=np.float64)
+            return np.atleast_2d(predicted.T)
+        odds = np.log(np.clip(self.estimator.predict_proba(rows), 1e-12, 1.0)).T
+        return odds[1:] - odds[:1] if len(odds) == 2 else odds
+
+
+@dataclass(frozen=True)
+class EstimatorRefit:
+    """Fits clones of an estimator.
+
+    Attributes
+    ----------
+    estimator : object
+        A regressor, or a classifier with ``predict_proba``.
+    loss : Loss
+        That held-out rows are scored with.
+    """
+
+    estimator: Any
+    loss: Loss
+
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on the held-out rows through B."""
+        decision = self._fitted(split.train, B).decision(split.test.X)
+        values = self.loss.values(split.test.y, decision)
+        return float(np.average(values, weights=split.test.weights))
+
+    def fit(
+        self,
+        rows: CanonicalRows,
+        B: FloatArray,
+        splits: Sequence[Split],
+        maps: Sequence[FloatArray],
+    ) -> FittedEstimator:
+        """Fit a clone on all rows; nothing is tuned."""
+        return self._fitted(rows, B)
+
+    def _fitted(self, rows: CanonicalRows, B: FloatArray) -> FittedEstimator:
+        model = clone(self.estimator)
+        y = rows.y[0] if len(rows.y) == 1 else rows.y.T
+        if is_classifier(model):
+            # One-hot rows, of which two classes have the second one only.
+            y = rows.y[0].astype(np.intp) if len(rows.y) == 1 else rows.y.argmax(axis=0)
+        options = {}
+        if has_fit_parameter(model, "sample_weight"):
+            options["sample_weight"] = rows.weights
+        return FittedEstimator(B, model.fit(rows.X @ B.T, y, **options))
