@@ -32,6 +32,8 @@ BENCHMARKS = {
     "hkrr_dataset1": "HKRR: data set 1 of the paper, both optimisers, 25 and 200 centres",
     "hkrr_scale": "HKRR: 100,000 rows, memory, growth, against Nystroem + Ridge and RFM",
     "hkrr_real": "HKRR: five real data sets against tuned kernel ridge regression",
+    "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
+    "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
 }
 
 

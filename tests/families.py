@@ -158,7 +158,7 @@ FAMILIES = (
     ),
     Family(
         name="RegFeaL",
-        light={"alpha": 0.1, "rho": 0.3, "refit": None, "max_iter": 4, "n_jobs": 1},
+        light={"alpha": 0.01, "rho": 0.3, "refit": None, "max_iter": 4, "n_jobs": 1},
         narrow={"max_directions": 2},
         variants=(
             {"structure": "variables"},
@@ -166,7 +166,7 @@ FAMILIES = (
             {"indices": "best_first", "n_indices": 30, "standardize": False},
             {"indices": "group_sampling", "n_indices": 100, "max_iter": 2},
             {"max_degree": 2, "accelerate": False, "clip": None},
-            {"refit": "kernel", "cv": 2, "max_iter": 2},
+            {"refit": "kernel", "n_folds": 2, "max_iter": 2},
         ),
         regressor_only=({"truncate": False},),
         checked=(
@@ -175,7 +175,7 @@ FAMILIES = (
             {"max_degree": 2, "accelerate": False, "clip": None},
             {"indices": "best_first", "n_indices": 30, "standardize": False},
         ),
-        objects={"init": _matrix(3), "rho": [0.2, 0.3], "cv": 2},
+        objects={"init": _matrix(3), "rho": [0.2, 0.3], "n_folds": 2},
         objective=HermiteObjective,
         model_bytes=8 * (40 * (4 + 1) + 4 * 4),
         undrawn={"max_iter": 500, "tol": 1e-12},

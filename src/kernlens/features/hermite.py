@@ -1,7 +1,7 @@
 """Features H_alpha(z), products of normalised Hermite polynomials, and their derivatives.
 
-    h_0 = 1,  h_1(z) = z,  h_{k+1}(z) = (z h_k(z) - sqrt(k) h_{k-1}(z)) / sqrt(k + 1),
-    h_k' = sqrt(k) h_{k-1}                                      (RegFeaL, (2.1) and (2.2))
+h_0 = 1,  h_1(z) = z,  h_{k+1}(z) = (z h_k(z) - sqrt(k) h_{k-1}(z)) / sqrt(k + 1),
+h_k' = sqrt(k) h_{k-1}                                      (RegFeaL, (2.1) and (2.2))
 """
 
 from __future__ import annotations
@@ -79,11 +79,12 @@ class HermiteFeatures:
         pointers, columns, powers = self._sparse
         source = np.repeat(np.arange(len(self.indices)), np.diff(pointers))
         # alpha - e_a is known by a random linear code of alpha: 64 bits leave no room for chance.
-        code = np.random.RandomState(0).randint(
-            1, np.iinfo(np.int64).max, self.indices.shape[1], dtype=np.int64
+        code: IntArray = np.asarray(
+            np.random.RandomState(0).randint(1, np.iinfo(np.int64).max, self.indices.shape[1])
         )
         with np.errstate(over="ignore"):
-            lowered = (self.indices.astype(np.int64) @ code)[source] - code[columns]
+            codes: IntArray = (self.indices.astype(np.int64) * code).sum(axis=1)
+            lowered = codes[source] - code[columns]
         _, first, key = np.unique(lowered, return_index=True, return_inverse=True)
         keys = self.indices[source[first]].copy()
         keys[np.arange(len(keys)), columns[first]] -= 1

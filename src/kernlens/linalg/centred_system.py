@@ -18,6 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
+from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import CurvatureRoot, DiagonalRoot
@@ -41,7 +42,7 @@ class CentredSystem:
 
     Parameters
     ----------
-    operator : ProjectedKernelOperator
+    operator : ProjectedKernelOperator or DenseKernel
         Products with K.
     root : CurvatureRoot
         The factor L.
@@ -52,7 +53,11 @@ class CentredSystem:
     """
 
     def __init__(
-        self, operator: ProjectedKernelOperator, root: CurvatureRoot, shift: float, n_targets: int
+        self,
+        operator: ProjectedKernelOperator | DenseKernel,
+        root: CurvatureRoot,
+        shift: float,
+        n_targets: int,
     ) -> None:
         self.operator = operator
         self.root = root
@@ -104,11 +109,11 @@ class CentredSystem:
         n = self.operator.n_samples
         if solver == "auto":
             solver = "direct" if n <= DIRECT_MAX_SAMPLES else "cg"
-            large = n >= PRECONDITION_MIN_SAMPLES and self.operator.kernel.linear_cost
+            large = n >= PRECONDITION_MIN_SAMPLES and self._is_matrix_free
             patience = min(PLAIN_ITERATIONS, max_iter) if large else max_iter
         else:
             patience = 0 if solver == "pcg" else max_iter
-        if not NystromPreconditioner.fits(self.root):
+        if isinstance(self.operator, DenseKernel) or not NystromPreconditioner.fits(self.root):
             patience = max_iter
         if solver == "direct" and isinstance(self.root, DiagonalRoot):
             return self._solve_directly(rhs, self.root.root)
@@ -119,9 +124,15 @@ class CentredSystem:
             return result
         return self._solve_preconditioned(rhs, result, tol, max_iter)
 
+    @property
+    def _is_matrix_free(self) -> bool:
+        operator = self.operator
+        return isinstance(operator, ProjectedKernelOperator) and operator.kernel.linear_cost
+
     def _solve_preconditioned(
         self, rhs: FloatArray, plain: SolveResult, tol: float, max_iter: int
     ) -> SolveResult:
+        assert isinstance(self.operator, ProjectedKernelOperator)
         preconditioner = NystromPreconditioner.build(self.operator, self.root, self.shift)
         result = conjugate_gradient(
             self.apply,

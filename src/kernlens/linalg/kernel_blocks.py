@@ -105,10 +105,14 @@ class KernelBlocks:
 
     def sum(self, function: Callable[[KernelBlock], tuple[FloatArray, ...]]) -> list[FloatArray]:
         """Sum what `function` returns over all blocks, part by part."""
-        options = {"n_jobs": self.n_jobs, "work": self._work}
         if self.X.shape[0] * len(self.Z) <= HELD_ENTRIES:
-            return sum_blocks(function, self._held, **options)
-        return sum_blocks(lambda rows: function(self._block(rows)), self._slices, **options)
+            return sum_blocks(function, self._held, n_jobs=self.n_jobs, work=self._work)
+        return sum_blocks(
+            lambda rows: function(self._block(rows)),
+            self._slices,
+            n_jobs=self.n_jobs,
+            work=self._work,
+        )
 
     @cached_property
     def _held(self) -> list[KernelBlock]:

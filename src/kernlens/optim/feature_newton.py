@@ -1,6 +1,6 @@
 """Newton's method for any convex loss on explicit features.
 
-    min_{b, c}  (1/Wt) sum_i w_i loss(y_i, A_i b + c) + (alpha/2) sum_t |b_t|^2
+min_{b, c}  (1/Wt) sum_i w_i loss(y_i, A_i b + c) + (alpha/2) sum_t |b_t|^2
 """
 
 from __future__ import annotations

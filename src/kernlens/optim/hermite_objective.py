@@ -1,6 +1,6 @@
 """What RegFeaL minimises, with the function minimised out for given directions.
 
-    J(f, Lambda) = (1/Wt) sum_i w_i loss(y_i, f(x_i)) + |f|_Lambda^2 / 2 + (mu / 2) eps sum_a 1/eta_a
+    J(f, Lambda) = (1/Wt) sum_i w_i loss(y_i, f(x_i)) + |f|_Lambda^2 / 2 + mu eps sum_a 1/(2 eta_a)
     |f|_Lambda^2 = sum_alpha fhat(alpha)^2 (lam + mu alpha . 1/eta) / c_{|alpha|}
 
 With the squared loss ``(y - f)^2 / 2`` this is half of (3.4). Minimised over Lambda it is the loss
@@ -31,6 +31,7 @@ from kernlens.features.hermite_indices import (
     sample_indices,
 )
 from kernlens.kernels.hermite import COARSE, HermiteKernel, Precision
+from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_system import BlockPart, accumulate_ridge
 from kernlens.losses import Loss
 from kernlens.optim.feature_newton import FeatureNewton
@@ -39,16 +40,6 @@ from kernlens.optim.kernel_fit import KernelFit, KernelFitter
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
-
-
-class HermiteFunction(Protocol):
-    """A fitted function of ``z = R^T x``, and its derivatives."""
-
-    def decision(self, Z: FloatArray) -> FloatArray:
-        """Values at the rows of Z, (n_targets, n_rows)."""
-
-    def derivatives(self, Z: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """M_f (n_directions, n_directions), and ``sum_t slopes_ti grad f_t(z_i)`` at the rows."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +52,12 @@ class KernelFunction:
     intercept: FloatArray
 
     def decision(self, Z: FloatArray) -> FloatArray:
+        """Values at the rows of Z, (n_targets, n_rows)."""
         values: FloatArray = self.dual @ self.kernel.matrix(self.Z, Z) + self.intercept[:, None]
         return values
 
     def derivatives(self, Z: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """M_f (n_directions, n_directions), and ``sum_t slopes_ti grad f_t(z_i)`` at the rows."""
         # At the minimum the dual coefficients are the slopes of the loss: one pass gives both.
         return self.kernel.derivatives(self.Z, self.dual)
 
@@ -79,18 +72,25 @@ class PolynomialFunction:
     sequence: DegreeSequence
 
     def decision(self, Z: FloatArray) -> FloatArray:
+        """Values at the rows of Z, (n_targets, n_rows)."""
         parts = [
-            self.coefficients @ self.features.matrix(Z[rows]).T for rows in split_range(len(Z), 4096)
+            self.coefficients @ self.features.matrix(Z[rows]).T
+            for rows in split_range(len(Z), 4096)
         ]
         return np.concatenate(parts, axis=1) + self.intercept[:, None]
 
     def derivatives(self, Z: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """M_f (n_directions, n_directions), and ``sum_t slopes_ti grad f_t(z_i)`` at the rows."""
         keys = self.features.derivative
         M = keys.outer_product(self.coefficients, self.sequence(self.features.degrees))
         pull = np.zeros(Z.shape)
         for row, slope in zip(self.coefficients, slopes, strict=True):
             pull += slope[:, None] * keys.gradients(row, Z)
         return M, pull
+
+
+#: A fitted function of ``z = R^T x``, and its derivatives.
+HermiteFunction = KernelFunction | PolynomialFunction
 
 
 @dataclass
@@ -282,20 +282,3 @@ class HermiteObjective:
 
     def _smoothing_term(self, directions: Directions) -> float:
         return 0.5 * self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))
-
-
-@dataclass(frozen=True)
-class DenseKernel:
-    """A kernel matrix as the fit wants it."""
-
-    matrix: FloatArray
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return len(self.matrix)
-
-    def matvec(self, dual: FloatArray) -> FloatArray:
-        """``dual @ K``, (n_targets, n_rows)."""
-        product: FloatArray = dual @ self.matrix
-        return product

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from kernlens._result import Status
 from kernlens.linalg.centred_system import CentredSystem, Solver
+from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
 
 FloatArray = NDArray[np.floating]
+Operator = ProjectedKernelOperator | DenseKernel
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class KernelFitter:
 
     def __call__(
         self,
-        operator: ProjectedKernelOperator,
+        operator: Operator,
         *,
         start: KernelFit | None = None,
         tol: float = 1e-10,
@@ -120,7 +122,7 @@ class KernelFitter:
 
     def _newton_step(
         self,
-        operator: ProjectedKernelOperator,
+        operator: Operator,
         decision: FloatArray,
         start: KernelFit | None,
         tol: float,
@@ -137,7 +139,7 @@ class KernelFitter:
             dual, intercept, kernel_dual, result.solution, value, result.status, result.n_iter
         )
 
-    def _restart(self, operator: ProjectedKernelOperator, start: KernelFit | None) -> KernelFit:
+    def _restart(self, operator: Operator, start: KernelFit | None) -> KernelFit:
         """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
         if start is None:
             dual = np.zeros_like(self.y)

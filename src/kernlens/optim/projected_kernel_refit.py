@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
+from kernlens.kernels.radial import RadialKernel
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_refit import DECADES, losses_along, tune_refit
@@ -32,9 +33,11 @@ class ProjectedKernel:
     coefficients: FloatArray
     intercept: FloatArray
 
-    def decision(self, X: FloatArray, problem: HyperKernelProblem) -> FloatArray:
+    def decision(
+        self, X: FloatArray, kernel: RadialKernel, n_jobs: int | None = None
+    ) -> FloatArray:
         """Values at the rows of X, (n_targets, n_rows)."""
-        blocks = KernelBlocks(self.B, X, self.Z, problem.kernel, problem.n_jobs, slopes=False)
+        blocks = KernelBlocks(self.B, X, self.Z, kernel, n_jobs, slopes=False)
         return evaluate(blocks, self.coefficients, self.intercept)
 
 
@@ -75,18 +78,21 @@ class ProjectedKernelRefit:
         maps: Sequence[FloatArray],
     ) -> ProjectedKernel:
         """Tune with maps that have not seen the scored rows, then fit through B on all rows."""
-        scaled = [_with_unit_median(W, split.train.X) for split, W in zip(splits, maps, strict=True)]
+        scaled = [
+            _with_unit_median(W, split.train.X) for split, W in zip(splits, maps, strict=True)
+        ]
         tuned = tune_refit(self.problem, splits, scaled, MIDDLE_ALPHA, self.bounds)
         B = tuned.scale * _with_unit_median(B, rows.X)
-        Z = self.centers(rows, self.n_centers)
+        Z = draw_centers(rows, self.n_centers, self.seed)
         blocks = KernelBlocks(B, rows.X, Z, self.problem.kernel, self.problem.n_jobs, slopes=False)
         fitter = self.problem.objective(rows, Z, tuned.alpha).fitter
         return ProjectedKernel(B, Z, *fitter.function(blocks))
 
-    def centers(self, rows: CanonicalRows, n_centers: int) -> FloatArray:
-        """Draw centres among `rows`."""
-        random = np.random.RandomState([self.seed, 0])
-        return rows.X[uniform_centers(distinct_rows(rows.group), n_centers, random)]
+
+def draw_centers(rows: CanonicalRows, n_centers: int, seed: int) -> FloatArray:
+    """Nystrom centres among `rows`, uniformly, (n_centers, n_features)."""
+    random = np.random.RandomState([seed, 0])
+    return rows.X[uniform_centers(distinct_rows(rows.group), n_centers, random)]
 
 
 def _with_unit_median(B: FloatArray, X: FloatArray) -> FloatArray:

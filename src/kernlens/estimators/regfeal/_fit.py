@@ -58,7 +58,6 @@ from kernlens.optim.hermite_objective import (
     PolynomialFunction,
 )
 from kernlens.optim.hermite_plan import (
-    LAMBDA,
     HermitePlan,
     HermiteProblem,
     LearnedHermite,
@@ -67,7 +66,11 @@ from kernlens.optim.hermite_plan import (
 )
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_search import Bounds, Split, clip_decision
-from kernlens.optim.projected_kernel_refit import ProjectedKernel, ProjectedKernelRefit
+from kernlens.optim.projected_kernel_refit import (
+    ProjectedKernel,
+    ProjectedKernelRefit,
+    draw_centers,
+)
 
 FloatArray = NDArray[np.floating]
 
@@ -81,6 +84,8 @@ MAX_DIRECTIONS = 10
 #: Rows that settings are chosen on, and that directions are learned on with the exact kernel.
 SEARCH_ROWS = 1250
 LEARN_ROWS = 2000
+#: Kernel of the refit on projected rows.
+REFIT_KERNEL = "gaussian"
 #: Centres of the refit while it is tuned, and at most in the end.
 TUNE_CENTERS = 300
 REFIT_CENTERS = 1000
@@ -112,9 +117,9 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         check_count("n_indices", self.n_indices)
         check_count("max_directions", self.max_directions, words=("auto",))
         check_count("n_directions", self.n_directions, words=("auto",))
-        check_count("cv", self.cv)
-        if self.cv < 2:
-            raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
+        check_count("n_folds", self.n_folds)
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}.")
         if self.refit is not None and not hasattr(self.refit, "fit"):
             check_choice("refit", self.refit, ("auto", "kernel"), other="None or an estimator")
         if isinstance(self.init, str) or self.init is None:
@@ -128,9 +133,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         check_non_negative("tol", self.tol)
         check_n_jobs(self.n_jobs)
 
-    def _fit_encoded(
-        self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss
-    ) -> None:
+    def _fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> None:
         """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot for a classifier."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows = canonical_rows(X, y, weights)
@@ -250,13 +253,12 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         """Folds of the first rows, with the centres that a refit is tuned with."""
         part = rows.take(slice(0, SEARCH_ROWS))
         strata = None if strata is None else strata[:SEARCH_ROWS]
-        masks = part.folds(int(self.cv), strata)
+        masks = part.folds(int(self.n_folds), strata)
         everything = np.ones(len(part.X), dtype=bool)
-        drawn = ProjectedKernelRefit(_refit_problem(None, None), TUNE_CENTERS, seed)
         splits = []
         for train, test in masks or [(everything, everything)]:
             kept = part.take(train)
-            splits.append(Split(kept, part.take(test), drawn.centers(kept, TUNE_CENTERS)))
+            splits.append(Split(kept, part.take(test), draw_centers(kept, TUNE_CENTERS, seed)))
         return splits
 
     def _start(self, columns: HermiteColumns) -> Directions | None:
@@ -287,7 +289,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         self.shares_ = directions.shares
         self.eta_ = directions.eta
         self.alpha_ = setting.alpha
-        self.rho_ = getattr(setting.sequence, "rho", None)
+        self.rho_: Any = getattr(setting.sequence, "rho", None)
         self.max_degree_ = setting.sequence.largest
         self.mean_, self.scale_ = columns.mean, columns.scale
         self._clip, self._varying = columns.limit, columns.varying
@@ -318,9 +320,9 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         for name in ("support_", "dual_coef_", "indices_", "coef_", "projection_", "refit_"):
             self.__dict__.pop(name, None)
         refitted, function = learned.refitted, learned.function
+        self.intercept_: FloatArray = np.zeros(1)
         if isinstance(refitted, FittedEstimator):
             self.projection_, self.refit_ = refitted.B, refitted.estimator
-            self.intercept_ = np.zeros(1)
             return
         if isinstance(refitted, ProjectedKernel):
             self.projection_, self.support_ = refitted.B, refitted.Z
@@ -362,7 +364,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             fitted = ProjectedKernel(
                 self.projection_, self.support_, self.dual_coef_, self.intercept_
             )
-            return fitted.decision(rows, _refit_problem(None, self.n_jobs))
+            return fitted.decision(rows, make_radial_kernel(REFIT_KERNEL), self.n_jobs)
         return self._own_function().decision(rows @ self.rotation_)
 
     def _own_function(self) -> HermiteFunction:
@@ -394,16 +396,14 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         return tags
 
 
-def fit_bytes(
-    n_samples: int, n_features: int, learn_rows: int | None, n_indices: int
-) -> float:
+def fit_bytes(n_samples: int, n_features: int, learn_rows: int | None, n_indices: int) -> float:
     """Memory of a fit, the formula of the docstrings."""
     square = float(min(n_samples, learn_rows or n_samples)) ** 2
     return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * n_indices**2)
 
 
-def _refit_problem(loss: Loss | None, n_jobs: int | None) -> HyperKernelProblem:
-    return HyperKernelProblem(make_radial_kernel("gaussian"), loss, n_jobs=n_jobs)
+def _refit_problem(loss: Loss, n_jobs: int | None) -> HyperKernelProblem:
+    return HyperKernelProblem(make_radial_kernel(REFIT_KERNEL), loss, n_jobs=n_jobs)
 
 
 def _choices(given: Any, grid: tuple[float, ...], before: float | None) -> list[float]:

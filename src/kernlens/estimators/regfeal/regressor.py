@@ -66,7 +66,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         Gaussian kernel with length scale and regularisation tuned on held-out rows
         (``"kernel"``), RegFeaL's own function (None), or the better of these two on held-out rows
         (``"auto"``).
-    cv : int, default=5
+    n_folds : int, default=5
         Folds of the search, taken from the first 1250 rows in the order of their content.
     clip : float or None, default=4.0
         Standardised columns are kept within this many standard deviations, at training and at
@@ -191,7 +191,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         init: Any = "auto",
         n_directions: int | str = "auto",
         refit: Any = "auto",
-        cv: int = 5,
+        n_folds: int = 5,
         clip: float | None = 4.0,
         accelerate: bool = True,
         truncate: bool = True,
@@ -214,7 +214,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         self.init = init
         self.n_directions = n_directions
         self.refit = refit
-        self.cv = cv
+        self.n_folds = n_folds
         self.clip = clip
         self.accelerate = accelerate
         self.truncate = truncate
