@@ -287,8 +287,7 @@ def test_smoothing_is_set_from_the_first_fit():
 
 
 def test_sampled_indices_may_go_up_and_never_stop_early():
-    random = np.random.RandomState(0)
-    objective = objective_of(random_rows(n=40), rule=GroupSampling(15, random))
+    objective = objective_of(random_rows(n=40), rule=GroupSampling(15, seed=0))
     rule = replace(PLAIN, monotone=False, max_iter=12)
     result = descend(objective, Directions.equal(3, 0.5), rule)
     assert result.n_iter == 12

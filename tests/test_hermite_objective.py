@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -236,14 +237,17 @@ def test_all_of_the_best_are_all():
 def test_sampling_parts_the_groups_at_the_largest_gap():
     directions = Directions(np.eye(3), np.array([0.48, 0.06, 0.46]), 0.7)
     penalty = Penalty(directions.eta, 0.01, 0.02, GeometricSequence(RHO))
-    drawn = GroupSampling(30, np.random.RandomState(2))(penalty, directions)
-    expected = sample_indices(penalty, 30, 2, np.random.RandomState(2))
-    for one, other in zip(drawn, expected, strict=True):
+    drawn = GroupSampling(30, seed=2)(penalty, directions)
+    random = np.random.RandomState([2, crc32(directions.shares.tobytes())])
+    for one, other in zip(drawn, sample_indices(penalty, 30, 2, random), strict=True):
         np.testing.assert_array_equal(one, other)
-    point = objective_of(random_rows(), rule=GroupSampling(30, np.random.RandomState(2))).at(
-        directions
-    )
-    assert np.isfinite(point.value)
+    # The same directions draw the same indices, others draw others.
+    again = GroupSampling(30, seed=2)(penalty, directions)
+    np.testing.assert_array_equal(again[0], drawn[0])
+    moved = replace(directions, shares=np.array([0.47, 0.06, 0.47]))
+    other_indices, _ = GroupSampling(30, seed=2)(penalty, moved)
+    assert not np.array_equal(other_indices, drawn[0])
+    assert np.isfinite(objective_of(random_rows(), rule=GroupSampling(30, 2)).at(directions).value)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

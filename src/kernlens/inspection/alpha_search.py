@@ -44,11 +44,11 @@ def alpha_search(model: Any) -> AlphaSearch | None:
     # alpha_search_ of an earlier fit stays on a model that is fitted again with a given alpha.
     if tried is None or not isinstance(model.alpha, str) or len(tried["alpha"]) == 0:
         return None
+    # Other parameters may have been searched with alpha: the curve is that of the chosen ones.
+    for name in {"n_components", "rho"} & set(tried):
+        same = np.asarray(tried[name]) == getattr(model, f"{name}_")
+        tried = {key: np.asarray(values)[same] for key, values in tried.items()}
     alphas, losses = np.asarray(tried["alpha"]), np.asarray(tried["loss"])
-    if "n_components" in tried:
-        # Several numbers of components were searched together: the curve of the chosen one.
-        same = np.asarray(tried["n_components"]) == model.n_components_
-        alphas, losses = alphas[same], losses[same]
     if len(alphas) == 0:
         return None
     order = np.argsort(alphas)

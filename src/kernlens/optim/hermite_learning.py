@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernlens._blocks import map_blocks
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
-from kernlens.kernels.hermite import COARSE, MEDIUM, Precision
+from kernlens.kernels.hermite import COARSE, Precision
 from kernlens.optim.hermite_descent import DescentRule, descend
 from kernlens.optim.hermite_directions import Directions
 from kernlens.optim.hermite_objective import HermiteObjective, HermitePoint
@@ -106,14 +106,14 @@ class HermiteLearner:
         """Where the learning at a setting starts, on the rows it is done on."""
         if given is not None:
             return [given]
-        return [self._first_directions(self.problem, self._learning_rows(), setting, MEDIUM)]
+        return [self._first_directions(self.problem, self._learning_rows(), setting)]
 
     def _first_directions(
         self,
         problem: HermiteProblem,
         rows: CanonicalRows,
         setting: Setting,
-        precision: Precision = COARSE,
+        precision: Precision | None = None,
     ) -> Directions:
         """Directions of a function of all columns alike, the leading ones of feature learning."""
         plan = problem.plan
@@ -128,7 +128,9 @@ class HermiteLearner:
         """Try every setting on the first split, and the best ones on the others."""
         settings = self.problem.plan.settings
         plain = self._best_plain_setting()
-        first = given or self._first_directions(self.search_problem, self.splits[0].train, plain)
+        first = given or self._first_directions(
+            self.search_problem, self.splits[0].train, plain, COARSE
+        )
         found = self._round(self.splits[0], dict.fromkeys(range(len(settings)), first), FIRST_ITER)
         best = _best(found, SECOND_ROUND)
         found |= self._round(
@@ -137,7 +139,7 @@ class HermiteLearner:
         finalists = _best({k: found[k] for k in best}, FINALISTS)
         rounds = [{k: found[k] for k in finalists}]
         for split in self.splits[1:]:
-            start = given or self._first_directions(self.search_problem, split.train, plain)
+            start = given or self._first_directions(self.search_problem, split.train, plain, COARSE)
             rounds.append(self._round(split, dict.fromkeys(finalists, start), SEARCH_ITER))
         others = [k for k in _best(found, len(found)) if k not in finalists]
         outcomes = {k: [round_[k] for round_ in rounds] for k in finalists}

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,16 +163,21 @@ class BestFirst:
 
 @dataclass(frozen=True)
 class GroupSampling:
-    """So many random indices; groups are parted at the largest gap of the shares."""
+    """So many random indices; groups are parted at the largest gap of the shares.
+
+    Draws follow from the seed and the directions, so that fits side by side do not disturb each
+    other.
+    """
 
     n_indices: int
-    random: np.random.RandomState
+    seed: int
 
     def __call__(
         self, smoothness: Smoothness, directions: Directions
     ) -> tuple[IntArray, FloatArray]:
         split = largest_gap(directions.shares)
-        return sample_indices(smoothness, self.n_indices, split, self.random)
+        random = np.random.RandomState([self.seed, crc32(directions.shares.tobytes())])
+        return sample_indices(smoothness, self.n_indices, split, random)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import DegreeSequence
-from kernlens.kernels.hermite import FINE, MEDIUM, Precision
+from kernlens.kernels.hermite import COARSE, FINE, MEDIUM, Precision
 from kernlens.losses import Loss
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
@@ -23,6 +23,8 @@ FloatArray = NDArray[np.floating]
 
 #: lambda, in the units of alpha: far below every alpha, for definite systems only (Section 3.2).
 LAMBDA = 1e-8
+#: Up to so many rows directions are learned in double precision, which then costs little.
+MEDIUM_ROWS = 500
 
 
 class Refit(Protocol):
@@ -131,10 +133,12 @@ class HermiteProblem:
         rows: CanonicalRows,
         setting: Setting,
         *,
-        precision: Precision = MEDIUM,
+        precision: Precision | None = None,
         last: bool = False,
     ) -> HermiteObjective:
         """J on `rows`; the `last` one is the most accurate."""
+        if precision is None:
+            precision = MEDIUM if len(rows.X) <= MEDIUM_ROWS else COARSE
         rule = self.plan.last_rule if last else self.plan.rule
         return HermiteObjective(
             rows,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,7 +34,12 @@ from kernlens.base import FeatureLearnerMixin
 from kernlens.estimators._fit_arrays import class_numbers
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.regfeal._columns import HermiteColumns
-from kernlens.estimators.regfeal._refit import EstimatorRefit, FittedEstimator
+from kernlens.estimators.regfeal._refit import (
+    EstimatorRefit,
+    FittedEstimator,
+    check_refit_estimator,
+    is_estimator,
+)
 from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import (
     DegreeSequence,
@@ -120,8 +125,10 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         check_count("n_folds", self.n_folds)
         if self.n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}.")
-        if self.refit is not None and not hasattr(self.refit, "fit"):
+        if self.refit is not None and not is_estimator(self.refit):
             check_choice("refit", self.refit, ("auto", "kernel"), other="None or an estimator")
+        elif self.refit is not None:
+            check_refit_estimator(self.refit, is_classifier(self))
         if isinstance(self.init, str) or self.init is None:
             check_choice("init", self.init, ("auto",), other="a matrix of directions")
         if self.clip is not None:
@@ -145,7 +152,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         refit = self._refit(loss, seed, bounds, len(rows.X))
         plan = self._plan(rows, refit, seed, self._start(columns))
         check_memory(
-            fit_bytes(len(X), X.shape[1], plan.learn_rows, int(self.n_indices)),
+            fit_bytes(len(X), X.shape[1], self._matrix_rows(len(X), plan), int(self.n_indices)),
             "lower n_indices, choose indices='best_first', or fit on fewer rows",
         )
         bars = StageBars(type(self).__name__) if self.verbose else nullcontext()
@@ -205,12 +212,16 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             start=start,
         )
 
+    def _matrix_rows(self, n_rows: int, plan: HermitePlan) -> int:
+        """Rows of the largest kernel matrix; explicit indices have one if rows are fewer."""
+        return min(n_rows, int(self.n_indices) if plan.rule else plan.learn_rows or n_rows)
+
     def _index_rule(self, n_features: int, seed: int) -> IndexRule | None:
         n_indices = int(self.n_indices)
         if self.indices == "best_first":
             return BestFirst(n_indices)
         if self.indices == "group_sampling":
-            return GroupSampling(n_indices, np.random.RandomState([seed, 2]))
+            return GroupSampling(n_indices, seed)
         if self.max_degree is None:
             if self.indices in ("auto", "exact"):
                 return None
@@ -254,6 +265,10 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         part = rows.take(slice(0, SEARCH_ROWS))
         strata = None if strata is None else strata[:SEARCH_ROWS]
         masks = part.folds(int(self.n_folds), strata)
+        if strata is not None:
+            # A class of one row is in no training part of its fold.
+            present = len(np.unique(strata))
+            masks = [mask for mask in masks if len(np.unique(strata[mask[0]])) == present]
         everything = np.ones(len(part.X), dtype=bool)
         splits = []
         for train, test in masks or [(everything, everything)]:
@@ -269,12 +284,16 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         if isinstance(self.init, str):
             return None
         given = check_map(self.init, self.n_features_in_) * columns.scale
+        if self.structure != "features":
+            # Selected columns are unit vectors.
+            return None
         R = np.linalg.qr(given[:, columns.varying].T)[0]
         return Directions(R, np.full(R.shape[1], 1.0 / R.shape[1]), r)
 
     def _goes_on(self, n_columns: int) -> bool:
+        before = getattr(self, "_structure", None)
         return bool(
-            self.warm_start and hasattr(self, "rotation_") and len(self.rotation_) == n_columns
+            self.warm_start and before == self.structure and len(self.rotation_) == n_columns
         )
 
     def _store(
@@ -285,6 +304,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         bounds: Bounds | None,
     ) -> None:
         directions, setting = learned.directions, learned.setting
+        self._structure = self.structure
         self.rotation_ = directions.R
         self.shares_ = directions.shares
         self.eta_ = directions.eta
@@ -337,15 +357,16 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
     def _store_search(self, learned: LearnedHermite) -> None:
         self.__dict__.pop("alpha_search_", None)
         if learned.tried:
-            sequences = [one.setting.sequence for one in learned.tried]
             self.alpha_search_ = {
                 "alpha": np.array([one.setting.alpha for one in learned.tried]),
-                "rho": np.array([getattr(sequence, "rho", np.nan) for sequence in sequences]),
                 "loss": np.array([one.loss for one in learned.tried]),
                 "own_loss": np.array([one.own_loss for one in learned.tried]),
                 "refit_loss": np.array([one.refit_loss for one in learned.tried]),
                 "n_folds": np.array([len(one.directions) for one in learned.tried]),
             }
+            rhos = [getattr(one.setting.sequence, "rho", None) for one in learned.tried]
+            if None not in rhos:
+                self.alpha_search_["rho"] = np.array(rhos)
 
     def _decision(self, X: ArrayLike) -> FloatArray:
         """Decision values, (n_targets, n_samples)."""
@@ -396,9 +417,9 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         return tags
 
 
-def fit_bytes(n_samples: int, n_features: int, learn_rows: int | None, n_indices: int) -> float:
+def fit_bytes(n_samples: int, n_features: int, matrix_rows: int, n_indices: int) -> float:
     """Memory of a fit, the formula of the docstrings."""
-    square = float(min(n_samples, learn_rows or n_samples)) ** 2
+    square = float(matrix_rows) ** 2
     return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * n_indices**2)
 
 

@@ -18,12 +18,35 @@ from kernlens.optim.hyper_kernel_search import Split
 FloatArray = NDArray[np.floating]
 
 
+def is_estimator(value: Any) -> bool:
+    """Whether `value` can be fitted; a class cannot, its instances can."""
+    return hasattr(value, "fit") and not isinstance(value, type)
+
+
+def check_refit_estimator(estimator: Any, classifier: bool) -> None:
+    """Refuse an estimator for the other kind of target, or one without probabilities."""
+    fitting = is_classifier(estimator) == classifier
+    if classifier and not (fitting and hasattr(estimator, "predict_proba")):
+        raise ValueError(f"refit must be a classifier with predict_proba, got {estimator!r}.")
+    if not fitting:
+        raise ValueError(f"refit must be a regressor, got {estimator!r}.")
+
+
 @dataclass(frozen=True)
 class FittedEstimator:
-    """A fitted estimator and the map its rows go through."""
+    """A fitted estimator and the map its rows go through.
+
+    Attributes
+    ----------
+    B : ndarray of shape (n_directions, n_features)
+    estimator : object
+    n_classes : int or None
+        Of a classifier that may not have seen all of them; None if it has.
+    """
 
     B: FloatArray
     estimator: Any
+    n_classes: int | None = None
 
     def decision(self, X: FloatArray) -> FloatArray:
         """Predictions, or log-odds from probabilities, (n_targets, n_rows)."""
@@ -31,7 +54,12 @@ class FittedEstimator:
         if not is_classifier(self.estimator):
             predicted = np.asarray(self.estimator.predict(rows), dtype=np.float64)
             return np.atleast_2d(predicted.T)
-        odds = np.log(np.clip(self.estimator.predict_proba(rows), 1e-12, 1.0)).T
+        probabilities = self.estimator.predict_proba(rows)
+        if self.n_classes is not None:
+            seen = probabilities
+            probabilities = np.zeros((len(rows), self.n_classes))
+            probabilities[:, self.estimator.classes_] = seen
+        odds = np.log(np.clip(probabilities, 1e-12, 1.0)).T
         return odds[1:] - odds[:1] if len(odds) == 2 else odds
 
 
@@ -75,4 +103,5 @@ class EstimatorRefit:
         options = {}
         if has_fit_parameter(model, "sample_weight"):
             options["sample_weight"] = rows.weights
-        return FittedEstimator(B, model.fit(rows.X @ B.T, y, **options))
+        n_classes = max(2, len(rows.y)) if is_classifier(model) else None
+        return FittedEstimator(B, model.fit(rows.X @ B.T, y, **options), n_classes)
