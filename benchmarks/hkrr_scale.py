@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.kernel_approximation import Nystroem
@@ -14,40 +11,27 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.memory import bytes_added
 from benchmarks.recursive_feature_machine import fit_predict
 from benchmarks.tables import print_row, timed
 from kernlens import HKRRRegressor
 from kernlens.datasets import make_oscillating_products, make_rising_sines
+from kernlens.estimators.hkrr._fit import fit_bytes
 
 GENERATORS = {"dataset 1": make_rising_sines, "dataset 2": make_oscillating_products}
 N_CENTERS = 500
 #: Rows of the recursive feature machine, whose kernel matrix is n x n.
 MOST_RFM_ROWS = 8000
 
-#: Fits in a process of its own and prints what the fit adds at its peak (Linux only).
-_MEMORY = """
-import sys
+#: What a fit's memory is measured on; a small fit first, so that compiled code does not count.
+_PREPARE = """
 from kernlens import HKRRRegressor
 from kernlens.datasets import make_rising_sines
-from kernlens.estimators.hkrr._fit import fit_bytes
-
-
-def kilobytes(name):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith(name))
-
-
-n = int(sys.argv[1])
 small = make_rising_sines(1000, 50, random_state=0)
 HKRRRegressor(alpha=1e-3, n_components=2, random_state=0).fit(small.X, small.y)
 data = make_rising_sines(n, 50, random_state=0)
-before = kilobytes("VmRSS")
-with open("/proc/self/clear_refs", "w") as reset:
-    reset.write("5")
-model = HKRRRegressor(n_centers=500, random_state=0).fit(data.X, data.y)
-used = 1024 * (kilobytes("VmHWM") - before)
-print(used, fit_bytes(n, 50, len(model.centers_), held=False))
 """
+_FIT = "HKRRRegressor(n_centers=500, random_state=0).fit(data.X, data.y)"
 
 
 def run() -> None:
@@ -60,7 +44,7 @@ def run() -> None:
         data = make_rising_sines(n, 50, random_state=0)
         seconds, score = _hkrr(data)
         first = first or seconds
-        used, formula = _memory(n)
+        used, formula = bytes_added(_PREPARE, _FIT, n), fit_bytes(n, 50, N_CENTERS, held=False)
         cells = (f"{seconds:.1f}", f"{seconds / first:.2f}", f"{score:.4f}")
         print_row(n, *cells, f"{used / formula:.2f}", f"{used / 1e6:.0f}", widths=widths)
     print("\nNystroem + Ridge: 500 centres, gamma = 1 / (2 median^2) and alpha = 1e-6 n, one fit;")
@@ -120,11 +104,3 @@ METHODS = {
     "Nystroem + Ridge, tuned": _nystroem_tuned,
     "RFM": _rfm,
 }
-
-
-def _memory(n):
-    """Bytes that a fit adds to the process, and what the docstring's formula says."""
-    command = [sys.executable, "-c", _MEMORY, str(n)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    used, formula = map(float, output.split())
-    return used, formula

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 
+from benchmarks.memory import bytes_added
 from benchmarks.regfeal_naive import fit_once
 from benchmarks.tables import print_row, timed
 from kernlens import RegFeaLRegressor
 from kernlens.datasets import make_two_sines
-from kernlens.estimators.regfeal._fit import ALPHAS, RHOS, fit_bytes
+from kernlens.estimators.regfeal._fit import ALPHAS, LEARN_ROWS, RHOS, fit_bytes
 
 #: Settings of the grid that the literal version is timed on; the others cost the same.
 TIMED = ((0.05, 1.0), (0.2, 0.1), (0.6, 10.0))
 N_FOLDS = 5
 
-#: Fits in a process of its own and prints what the fit adds at its peak (Linux only).
-_MEMORY = """
-import sys
+#: What a fit's memory is measured on; a small fit first, so that compiled code does not count.
+_PREPARE = """
 from kernlens import RegFeaLRegressor
 from kernlens.datasets import make_two_sines
-
-
-def kilobytes(name):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith(name))
-
-
-n = int(sys.argv[1])
 small = make_two_sines(300, 20, random_state=0)
 RegFeaLRegressor(alpha=1.0, rho=0.4, random_state=0).fit(small.X, small.y)
 data = make_two_sines(n, 20, random_state=0)
-before = kilobytes("VmRSS")
-with open("/proc/self/clear_refs", "w") as reset:
-    reset.write("5")
-RegFeaLRegressor(alpha=100.0, rho=0.4, random_state=0).fit(data.X, data.y)
-print(1024 * (kilobytes("VmHWM") - before))
 """
+_FIT = "RegFeaLRegressor(alpha=100.0, rho=0.4, random_state=0).fit(data.X, data.y)"
 
 
 def run() -> None:
@@ -103,9 +88,7 @@ def _many_rows() -> None:
             lambda data=data: RegFeaLRegressor(random_state=0).fit(data.X, data.y)
         )
         first = first or seconds
-        command = [sys.executable, "-c", _MEMORY, str(n)]
-        used = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        share = used / fit_bytes(n, 20, 2000, 2000)
+        share = bytes_added(_PREPARE, _FIT, n) / fit_bytes(n, 20, LEARN_ROWS, 2000)
         cells = (f"{seconds:.1f}", f"{seconds / first:.2f}", f"{_score(model, data):.3f}")
         print_row(n, *cells, f"{share:.2f}", widths=widths)
 

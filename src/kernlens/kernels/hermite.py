@@ -129,15 +129,10 @@ class HermiteKernel:
             total = np.zeros((rows.stop - rows.start, cols.stop - cols.start), exponents.dtype)
             for nodes in exponents.chunks(rows, cols):
                 L = exponents.tile(nodes, rows, cols)
-                if exponents.fine:
-                    np.expm1(L, out=L)
-                    L *= self.weights[nodes][:, None, None]
-                else:
-                    # The weight is in the exponent; what is subtracted is the same for all pairs.
-                    np.exp(L, out=L)
+                np.exp(L, out=L)
                 total += L[0] if len(L) == 1 else L.sum(axis=0)
-            if not exponents.fine:
-                total = total - self.weights.sum()
+            # The weights are in the exponents; what is subtracted is the same for all pairs.
+            total = total - self.weights.sum()
             result[rows, cols] = total
             if others is None and rows != cols:
                 result[cols, rows] = total.T
@@ -176,8 +171,6 @@ class HermiteKernel:
             for nodes in exponents.chunks(rows, cols):
                 E = exponents.tile(nodes, rows, cols)
                 np.exp(E, out=E)
-                if exponents.fine:
-                    E *= self.weights[nodes][:, None, None]
                 turned = (E, E.transpose(0, 2, 1))
                 for side, across, oriented in zip(sides, (cols, rows), turned, strict=False):
                     wide = _products(oriented, narrow[across]).astype(np.float64)
@@ -278,7 +271,7 @@ class _Side:
 
 
 class _Exponents:
-    """L_t of rows and columns as one matrix product a node, in single precision with log w added.
+    """L_t of rows and columns plus the log of the weight, as one matrix product a node.
 
     ``L = (r / (1 - r^2) z) . z' + offset(z) + offset(z')``: the offsets are two more columns.
     """
@@ -294,9 +287,7 @@ class _Exponents:
         own = [self.r / (1.0 + self.r) @ np.square(rows).T for rows in (Z, others)]
         if max(part.max(initial=0.0) for part in own) + shift.max() > LARGEST_SINGLE:
             self.dtype = np.float64
-        self.fine = np.dtype(self.dtype) == np.float64
-        if not self.fine:
-            shift = shift + np.log(kernel.weights)
+        shift = shift + np.log(kernel.weights)
         self._left = self._stack(Z * (self.r * self.spread)[:, None, :], offset + shift[:, None], 0)
         repeated = np.broadcast_to(others, (len(self.r), *others.shape))
         self._right = self._stack(repeated, other_offset, 1)

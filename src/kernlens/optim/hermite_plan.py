@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import DegreeSequence
-from kernlens.kernels.hermite import COARSE, FINE, MEDIUM, Precision
+from kernlens.kernels.hermite import COARSE, MEDIUM, Precision
 from kernlens.losses import Loss
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
@@ -136,9 +136,9 @@ class HermiteProblem:
         precision: Precision | None = None,
         last: bool = False,
     ) -> HermiteObjective:
-        """J on `rows`; the `last` one is the most accurate."""
+        """J on `rows`; the `last` one is that of the function that predicts."""
         if precision is None:
-            precision = MEDIUM if len(rows.X) <= MEDIUM_ROWS else COARSE
+            precision = MEDIUM if last or len(rows.X) <= MEDIUM_ROWS else COARSE
         rule = self.plan.last_rule if last else self.plan.rule
         return HermiteObjective(
             rows,
@@ -146,7 +146,7 @@ class HermiteProblem:
             setting.sequence,
             *self.plan.penalties(setting, rows.X.shape[1]),
             rule=rule,
-            precision=FINE if last else precision,
+            precision=precision,
             n_jobs=self.n_jobs,
         )
 

@@ -47,7 +47,7 @@ from kernlens.features.hermite_indices import (
     TruncatedSequence,
     count_indices,
 )
-from kernlens.kernels.hermite import FINE, HermiteKernel
+from kernlens.kernels.hermite import MEDIUM, HermiteKernel
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import Loss, SquaredLoss
 from kernlens.optim.hermite_descent import DescentRule
@@ -393,7 +393,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             features = HermiteFeatures(self.indices_, self.n_jobs)
             return PolynomialFunction(features, self.coef_, self.intercept_, self._sequence)
         lam, mu = self._penalties
-        kernel = HermiteKernel.of(self.eta_, lam, mu, self.rho_, FINE, self.n_jobs)
+        kernel = HermiteKernel.of(self.eta_, lam, mu, self.rho_, MEDIUM, self.n_jobs)
         return KernelFunction(kernel, self.support_, self.dual_coef_, self.intercept_)
 
     @property
