@@ -166,7 +166,7 @@ def test_a_class_that_the_search_does_not_see(monkeypatch):
     X, y = sample(3)
     monkeypatch.setattr(_fit, "SEARCH_ROWS", 30)
     last = canonical_rows(X, y[None].astype(float), np.ones(60)).X[-1]
-    y[(X == last).all(axis=1)] = 3
+    y[np.all(last[None] == X, axis=1)] = 3
     model = fit(X, y, refit=LogisticRegression(), max_iter=1)
     assert model.predict_proba(X).shape == (60, 4)
 

@@ -28,7 +28,7 @@ LONGEST = 100.0
 FIRST_TURN = 0.3
 LONGEST_TURN = 0.7
 #: Shares below this part of an even one are dropped: their directions are out of use.
-DROP = 1e-3
+DROP = 1e-4
 #: eps relative to the mean of M_f's diagonal at the start.
 SMOOTHING = 1e-10
 

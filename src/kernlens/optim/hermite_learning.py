@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,11 @@ SECOND_ROUND = 16
 #: Splits that a refit is tuned on where every fit of it takes several Newton steps.
 NEWTON_SPLITS = 2
 FINALISTS = 6
+#: Splits that plain fits are compared on. Learned directions must lower the held-out loss of the
+#: best one by the first share; those within the second share of it are taken for equal.
+PLAIN_SPLITS = 2
+PLAIN_GAIN = 0.05
+PLAIN_TIE = 0.02
 
 
 @dataclass(frozen=True)
@@ -82,12 +88,16 @@ class HermiteLearner:
     def learn(self) -> LearnedHermite:
         """Go through all stages."""
         plan = self.problem.plan
-        start = plan.start
         if len(plan.settings) == 1 and plan.refit is None:
-            return self._finish(plan.settings[0], self._starts(plan.settings[0], start), ())
-        tried = self._search(start)
+            return self._finish(plan.settings[0], self._starts(plan.settings[0]), ())
+        plain = self._best_plain_setting()
+        tried = self._search(plain)
         best = _winner(tried)
-        starts = [*best.directions, *self._starts(best.setting, start)]
+        if self._may_stay_plain:
+            kept = self._try_plain(plain, len(best.directions))
+            if best.loss > (1.0 - PLAIN_GAIN) * kept.loss:
+                return self._stay_plain(kept, (kept, *tried))
+        starts = [*best.directions, *self._starts(best.setting)]
         return self._finish(best.setting, starts, tried)
 
     def finish_interrupted(self) -> LearnedHermite:
@@ -100,13 +110,17 @@ class HermiteLearner:
         point = self.problem.objective(self._last_rows(), setting, last=True).at(directions)
         learning = self.problem.objective(self._learning_rows(), setting).at(directions)
         result = SolveResult(learning, Status.INTERRUPTED, 0, (learning.value,))
-        return LearnedHermite(directions, setting, point.function, None, result, ())
+        refitted = None
+        if plan.refit is not None and not plan.own:
+            B = self._map(directions)
+            refitted = plan.refit.fit(self.rows, B, self.splits[:1], [B])
+        return LearnedHermite(directions, setting, point.function, refitted, result, ())
 
-    def _starts(self, setting: Setting, given: Directions | None) -> list[Directions]:
-        """Where the learning at a setting starts, on the rows it is done on."""
-        if given is not None:
-            return [given]
-        return [self._first_directions(self.problem, self._learning_rows(), setting)]
+    def _starts(self, setting: Setting) -> list[Directions]:
+        """Where the learning at a setting may start, on the rows it is done on."""
+        plan = self.problem.plan
+        first = plan.start or self._first_directions(self.problem, self._learning_rows(), setting)
+        return [first] if plan.previous is None else [plan.previous, first]
 
     def _first_directions(
         self,
@@ -124,13 +138,51 @@ class HermiteLearner:
         M, _ = point.derivatives
         return equal.reweighted(M, 0.0, rotate=True).leading(plan.max_directions)
 
-    def _search(self, given: Directions | None) -> tuple[Tried, ...]:
+    @property
+    def _may_stay_plain(self) -> bool:
+        """Whether directions are to be learned only if they predict better than a plain fit."""
+        plan = self.problem.plan
+        chosen = len(plan.settings) > 1 and plan.start is None
+        return plan.structure == "features" and plan.own and chosen
+
+    def _try_plain(self, number: int, n_splits: int) -> Tried:
+        """A function of all columns alike, and a refit on the directions it varies along."""
+        setting = self.search_problem.plan.settings[number]
+        equal = Directions.equal(self.rows.X.shape[1], self.problem.plan.r)
+        own, refit, found = [], [], []
+        for split in self.splits[:n_splits]:
+            objective = self.search_problem.objective(split.train, setting, precision=COARSE)
+            directions = self._search_start(split, number)
+            own.append(self._own_loss(objective.at(equal), split))
+            refit.append(self._refit_loss(directions, split, quick=False))
+            found.append(directions)
+        plain = self.problem.plan.settings[number]
+        return Tried(plain, float(np.mean(own)), float(np.mean(refit)), tuple(found))
+
+    def _stay_plain(self, kept: Tried, tried: tuple[Tried, ...]) -> LearnedHermite:
+        """The function of all columns alike, or the refit on its leading directions."""
+        rows, setting = self._learning_rows(), kept.setting
+        directions = Directions.equal(self.rows.X.shape[1], self.problem.plan.r)
+        learning = self.problem.objective(rows, setting).at(directions)
+        result = SolveResult(learning, Status.PLAIN, 0, (learning.value,))
+        refitted = None
+        if kept.refit_loss < kept.own_loss:
+            directions = self._first_directions(self.problem, rows, setting)
+            refitted = self._fitted_refit(directions, kept)
+        last = self.problem.objective(self._last_rows(), setting, last=True).at(directions)
+        return LearnedHermite(directions, setting, last.function, refitted, result, tried)
+
+    def _search_start(self, split: Split, plain: int) -> Directions:
+        """Where all settings start on a split."""
+        problem = self.search_problem
+        if problem.plan.start is not None:
+            return problem.plan.start
+        return self._first_directions(problem, split.train, problem.plan.settings[plain], COARSE)
+
+    def _search(self, plain: int) -> tuple[Tried, ...]:
         """Try every setting on the first split, and the best ones on the others."""
         settings = self.problem.plan.settings
-        plain = self._best_plain_setting()
-        first = given or self._first_directions(
-            self.search_problem, self.splits[0].train, plain, COARSE
-        )
+        first = self._search_start(self.splits[0], plain)
         found = self._round(self.splits[0], dict.fromkeys(range(len(settings)), first), FIRST_ITER)
         best = _best(found, SECOND_ROUND)
         found |= self._round(
@@ -139,7 +191,7 @@ class HermiteLearner:
         finalists = _best({k: found[k] for k in best}, FINALISTS)
         rounds = [{k: found[k] for k in finalists}]
         for split in self.splits[1:]:
-            start = given or self._first_directions(self.search_problem, split.train, plain, COARSE)
+            start = self._search_start(split, plain)
             rounds.append(self._round(split, dict.fromkeys(finalists, start), SEARCH_ITER))
         others = [k for k in _best(found, len(found)) if k not in finalists]
         outcomes = {k: [round_[k] for round_ in rounds] for k in finalists}
@@ -171,19 +223,31 @@ class HermiteLearner:
         outcomes = map_blocks(attempt, list(starts), n_jobs=self.problem.n_jobs)
         return dict(zip(starts, outcomes, strict=True))
 
-    def _best_plain_setting(self) -> Setting:
-        """The setting at which a function of all columns alike predicts best."""
-        settings, split = self.search_problem.plan.settings, self.splits[0]
+    def _best_plain_setting(self) -> int:
+        """Number of the setting at which a function of all columns alike predicts best.
+
+        Of nearly equal ones the one with the smoothest function, which has seen least of the noise.
+        """
+        settings, splits = self.search_problem.plan.settings, self.splits[:PLAIN_SPLITS]
         if len(settings) == 1 or self.search_problem.plan.structure != "features":
-            return settings[0]
+            return 0
         equal = Directions.equal(self.rows.X.shape[1], self.problem.plan.r)
 
         def loss(setting: Setting) -> float:
-            objective = self.search_problem.objective(split.train, setting, precision=COARSE)
-            return self._own_loss(objective.at(equal), split)
+            objectives = [
+                self.search_problem.objective(split.train, setting, precision=COARSE)
+                for split in splits
+            ]
+            pairs = zip(objectives, splits, strict=True)
+            return float(np.mean([self._own_loss(one.at(equal), split) for one, split in pairs]))
 
         losses = map_blocks(loss, settings, n_jobs=self.problem.n_jobs)
-        return settings[int(np.argmin(losses))]
+        close = float(np.min(losses)) * (1.0 + PLAIN_TIE)
+        candidates = [k for k, value in enumerate(losses) if value <= close]
+        return min(
+            candidates,
+            key=lambda k: (settings[k].sequence.log(np.ones(1, np.int64))[0], losses[k]),
+        )
 
     def _descend_shortly(
         self, rows: CanonicalRows, k: int, start: Directions, n_iter: int
@@ -219,9 +283,13 @@ class HermiteLearner:
         """Held-out losses of the function and of the refit."""
         plan = self.search_problem.plan
         own = self._own_loss(point, split) if plan.own else np.inf
-        if plan.refit is None:
-            return own, np.inf
-        return own, plan.refit.held_out(split, self._map(point.directions), quick=quick)
+        return own, self._refit_loss(point.directions, split, quick=quick)
+
+    def _refit_loss(self, directions: Directions, split: Split, *, quick: bool) -> float:
+        refit = self.search_problem.plan.refit
+        if refit is None:
+            return np.inf
+        return refit.held_out(split, self._map(directions), quick=quick)
 
     def _own_loss(self, point: HermitePoint, split: Split) -> float:
         decision = point.function.decision(split.test.X @ point.directions.R)
@@ -234,6 +302,15 @@ class HermiteLearner:
         kept = directions.leading(directions.relevant(len(directions.R)))
         weighted: FloatArray = (kept.R * (kept.shares / kept.shares.max())).T
         return weighted
+
+    def _fitted_refit(self, directions: Directions, tried: Tried) -> Any:
+        """The refit through `directions`, tuned with those of the splits."""
+        refit = self.problem.plan.refit
+        assert refit is not None
+        most = len(tried.directions) if self.problem.loss.quadratic else NEWTON_SPLITS
+        maps = [self._map(found) for found in tried.directions[:most]]
+        splits = list(self.splits)[: len(maps)]
+        return refit.fit(self.rows, self._map(directions), splits, maps)
 
     def _learning_rows(self) -> CanonicalRows:
         return self.rows.take(slice(0, self.problem.plan.learn_rows))
@@ -257,9 +334,5 @@ class HermiteLearner:
         last = self.problem.objective(self._last_rows(), setting, last=True).at(directions)
         refitted = None
         if tried and (best := _winner(tried)).refit_loss < best.own_loss:
-            assert plan.refit is not None
-            most = len(best.directions) if self.problem.loss.quadratic else NEWTON_SPLITS
-            maps = [self._map(found) for found in best.directions[:most]]
-            splits = list(self.splits)[: len(maps)]
-            refitted = plan.refit.fit(self.rows, self._map(directions), splits, maps)
+            refitted = self._fitted_refit(directions, best)
         return LearnedHermite(directions, setting, last.function, refitted, result, tried)

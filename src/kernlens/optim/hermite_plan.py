@@ -86,7 +86,10 @@ class HermitePlan:
     own : bool
         Whether RegFeaL's own function may be kept beside a refit.
     start : Directions or None
-        Learned before, to go on from.
+        Given, to start from instead of those of a plain fit.
+    previous : Directions or None
+        Learned before: one more start at the chosen setting. They have seen all rows, so that a
+        search does not start from them.
     """
 
     structure: str
@@ -100,6 +103,7 @@ class HermitePlan:
     refit: Refit | None
     own: bool = True
     start: Directions | None = None
+    previous: Directions | None = None
 
     def penalties(self, setting: Setting, n_features: int) -> tuple[float, float]:
         """The paper's lambda and mu.

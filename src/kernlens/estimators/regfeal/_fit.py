@@ -38,6 +38,7 @@ from kernlens.estimators.regfeal._refit import (
     EstimatorRefit,
     FittedEstimator,
     check_refit_estimator,
+    check_refit_weights,
     is_estimator,
 )
 from kernlens.features.hermite import HermiteFeatures
@@ -98,6 +99,8 @@ REFIT_CENTERS = 1000
 LAST_INDICES = 1000
 #: Of the logistic loss's penalty to that of the squared loss on indicators of classes.
 CURVATURE_RATIO = 4.0
+#: Logarithm of the largest unit of the penalties, well within double precision.
+LARGEST_LOG_UNIT = 300.0
 
 
 class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
@@ -129,6 +132,10 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             check_choice("refit", self.refit, ("auto", "kernel"), other="None or an estimator")
         elif self.refit is not None:
             check_refit_estimator(self.refit, is_classifier(self))
+        if self.structure == "none" and self.refit not in (None, "auto"):
+            raise ValueError(
+                "structure='none' learns no directions to refit on; set refit=None or 'auto'."
+            )
         if isinstance(self.init, str) or self.init is None:
             check_choice("init", self.init, ("auto",), other="a matrix of directions")
         if self.clip is not None:
@@ -143,14 +150,17 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
     def _fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> None:
         """Fit on checked arrays; `y` is (n_targets, n_samples), one-hot for a classifier."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
+        check_power(float(self.r), X.shape[1])
         rows = canonical_rows(X, y, weights)
+        if is_estimator(self.refit):
+            check_refit_weights(self.refit, rows.weights)
         columns = HermiteColumns.of(rows.X, rows.weights, self.clip, self.standardize)
         targets = self._target_units(rows)
         rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y.T).T)
         bounds = self._bounds(rows.y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         refit = self._refit(loss, seed, bounds, len(rows.X))
-        plan = self._plan(rows, refit, seed, self._start(columns))
+        plan = self._plan(rows, refit, seed, columns)
         check_memory(
             fit_bytes(len(X), X.shape[1], self._matrix_rows(len(X), plan), int(self.n_indices)),
             "lower n_indices, choose indices='best_first', or fit on fewer rows",
@@ -167,14 +177,14 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
                 learned = learner.learn()
             except KeyboardInterrupt:
                 warnings.warn(
-                    "The fit was interrupted; the directions reached are kept.", stacklevel=4
+                    "The fit was interrupted; the directions reached are kept.", stacklevel=3
                 )
                 learned = learner.finish_interrupted()
         self._penalties = plan.penalties(learned.setting, rows.X.shape[1])
         self._store(learned, columns, targets, bounds)
 
     def _plan(
-        self, rows: CanonicalRows, refit: Refit | None, seed: int, start: Directions | None
+        self, rows: CanonicalRows, refit: Refit | None, seed: int, columns: HermiteColumns
     ) -> HermitePlan:
         n_rows, n_features = rows.X.shape
         goes_on = self._goes_on(n_features)
@@ -209,7 +219,8 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             learn_rows=LEARN_ROWS if many else None,
             refit=refit,
             own=self.refit is None or self.refit == "auto",
-            start=start,
+            start=self._given_directions(columns),
+            previous=Directions(self.rotation_, self.shares_, float(self.r)) if goes_on else None,
         )
 
     def _matrix_rows(self, n_rows: int, plan: HermitePlan) -> int:
@@ -276,11 +287,8 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             splits.append(Split(kept, part.take(test), draw_centers(kept, TUNE_CENTERS, seed)))
         return splits
 
-    def _start(self, columns: HermiteColumns) -> Directions | None:
-        """Given directions, or those of the fit before if they are to be continued."""
-        r = float(self.r)
-        if self._goes_on(int(columns.varying.sum())):
-            return Directions(self.rotation_, self.shares_, r)
+    def _given_directions(self, columns: HermiteColumns) -> Directions | None:
+        """First directions that the user gives."""
         if isinstance(self.init, str):
             return None
         given = check_map(self.init, self.n_features_in_) * columns.scale
@@ -288,7 +296,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             # Selected columns are unit vectors.
             return None
         R = np.linalg.qr(given[:, columns.varying].T)[0]
-        return Directions(R, np.full(R.shape[1], 1.0 / R.shape[1]), r)
+        return Directions(R, np.full(R.shape[1], 1.0 / R.shape[1]), float(self.r))
 
     def _goes_on(self, n_columns: int) -> bool:
         before = getattr(self, "_structure", None)
@@ -415,6 +423,14 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def check_power(r: float, n_features: int) -> None:
+    """Refuse an r so small that ``d^((2-r)/r)``, the unit of the penalties, is out of range."""
+    if (2.0 - r) / r * np.log(n_features) > LARGEST_LOG_UNIT:
+        raise ValueError(
+            f"r is too small for {n_features} columns, got {r!r}; raise it (the paper has 0.33)."
+        )
 
 
 def fit_bytes(n_samples: int, n_features: int, matrix_rows: int, n_indices: int) -> float:

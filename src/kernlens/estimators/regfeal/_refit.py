@@ -17,6 +17,9 @@ from kernlens.optim.hyper_kernel_search import Split
 
 FloatArray = NDArray[np.floating]
 
+#: Rows of an estimator that takes no weights are repeated at most so many times.
+MOST_REPEATS = 1000
+
 
 def is_estimator(value: Any) -> bool:
     """Whether `value` can be fitted; a class cannot, its instances can."""
@@ -24,12 +27,25 @@ def is_estimator(value: Any) -> bool:
 
 
 def check_refit_estimator(estimator: Any, classifier: bool) -> None:
-    """Refuse an estimator for the other kind of target, or one without probabilities."""
+    """Refuse an estimator for the other kind of target, or one without predictions."""
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"refit must be an estimator with predict, got {estimator!r}.")
     fitting = is_classifier(estimator) == classifier
     if classifier and not (fitting and hasattr(estimator, "predict_proba")):
         raise ValueError(f"refit must be a classifier with predict_proba, got {estimator!r}.")
     if not fitting:
         raise ValueError(f"refit must be a regressor, got {estimator!r}.")
+
+
+def check_refit_weights(estimator: Any, weights: FloatArray) -> None:
+    """Refuse weights that can neither be handed on nor be replaced by repeated rows."""
+    if has_fit_parameter(estimator, "sample_weight") or np.all(weights == weights[0]):
+        return
+    if np.any(weights != np.round(weights)) or weights.max() > MOST_REPEATS:
+        raise ValueError(
+            f"refit={estimator!r} does not take sample_weight; use weights that are integers of at "
+            f"most {MOST_REPEATS}, for which rows are repeated, or another refit."
+        )
 
 
 @dataclass(frozen=True)
@@ -100,8 +116,11 @@ class EstimatorRefit:
         if is_classifier(model):
             # One-hot rows, of which two classes have the second one only.
             y = rows.y[0].astype(np.intp) if len(rows.y) == 1 else rows.y.argmax(axis=0)
-        options = {}
+        X, options = rows.X @ B.T, {}
         if has_fit_parameter(model, "sample_weight"):
             options["sample_weight"] = rows.weights
+        elif np.any(rows.weights != rows.weights[0]):
+            repeats = rows.weights.astype(np.intp)
+            X, y = np.repeat(X, repeats, axis=0), np.repeat(y, repeats, axis=0)
         n_classes = max(2, len(rows.y)) if is_classifier(model) else None
-        return FittedEstimator(B, model.fit(rows.X @ B.T, y, **options), n_classes)
+        return FittedEstimator(B, model.fit(X, y, **options), n_classes)

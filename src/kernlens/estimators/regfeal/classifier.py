@@ -49,10 +49,11 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     max_directions : "auto" or int, default="auto"
         Directions followed after the first fit of feature learning; ``"auto"`` is 10.
     init : "auto" or array-like of shape (k, n_features), default="auto"
-        First directions of feature learning: those of a plain fit, or given ones.
+        First directions of feature learning: those of a plain fit, or given ones, whose number is
+        then the largest number of directions.
     n_directions : "auto" or int, default="auto"
         Directions kept in `components_` and by `transform`. ``"auto"`` is the paper's estimate: the
-        number with ``eta_a^(r/(2-r)) >= 1/d``.
+        number with ``eta_a^(r/(2-r)) >= 1/d``. At most those still in use at the end.
     refit : "auto", "kernel", estimator or None, default="auto"
         What predicts: a classifier with ``predict_proba`` fitted on the projected rows, a Gaussian
         kernel with length scale and regularisation tuned on held-out rows (``"kernel"``),
@@ -75,8 +76,9 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     tol : float, default=1e-4
         Relative decrease of the objective at which they stop.
     warm_start : bool, default=False
-        Start from the directions of the previous fit; ``"auto"`` keeps its `alpha` and `rho`.
-        Ignored if the number of columns in use has changed.
+        At the chosen setting, start from the directions of the previous fit if the objective is
+        lower there; ``"auto"`` keeps its `alpha` and `rho`. Ignored if the structure or the number
+        of columns in use has changed.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -91,7 +93,7 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     components_ : ndarray of shape (n_directions_, n_features)
         Leading columns of the rotation R as rows, orthonormal, in the units of X.
     component_importances_ : ndarray of shape (n_directions_,)
-        Their shares ``eta_a^(r/(2-r))``, sum 1.
+        Their shares ``eta_a^(r/(2-r))``, divided by their sum.
     feature_importances_ : ndarray of shape (n_features,)
         Roots of the diagonal of M_f, per standard deviation of a column, sum 1.
     n_directions_ : int
@@ -103,9 +105,9 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     alpha_, rho_, max_degree_ : float, float or None, int or None
         The setting chosen.
     alpha_search_ : dict
-        ``"alpha"``, ``"rho"`` and held-out ``"loss"`` of the settings tried, the lower of the
-        ``"own_loss"`` of RegFeaL's function and the ``"refit_loss"``, and on how many folds
-        (``"n_folds"``).
+        ``"alpha"``, ``"rho"`` (but with `max_degree`) and held-out ``"loss"`` of the settings
+        tried, the lower of the ``"own_loss"`` of RegFeaL's function and the ``"refit_loss"``, and
+        on how many folds (``"n_folds"``); only if there was something to choose.
     projection_ : ndarray of shape (n_relevant, n_varying)
         The map that a refit goes through, if one is used.
     refit_ : estimator
@@ -143,7 +145,9 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
 
     The search follows the paper's grid: all settings on the first fold for 3 iterations, the best
     16 for 5 more, the best 6 on all folds. Feature learning starts from the directions of a plain
-    fit at the setting where that predicts best.
+    fit at the setting where that predicts best; if no setting lowers the held-out loss of that fit
+    by 5 percent, it is kept, and `status_` says so. With one setting the folds serve to tune the
+    refit and to compare it, and their directions are starts of the learning.
 
     The search uses the squared loss on indicators of the classes, with four times the penalty,
     which is about the same near even odds and needs one solve instead of several Newton steps.
