@@ -200,7 +200,8 @@ def test_a_warm_start_goes_on_and_keeps_the_setting():
     before, alpha = model.objective_, model.alpha_
     model.set_params(alpha="auto", rho="auto").fit(X, y)
     assert (model.alpha_, model.rho_) == (alpha, 0.3)
-    assert model.objective_history_[0] == pytest.approx(before, rel=1e-6)
+    # It has gone some way before it is compared with a cold start.
+    assert model.objective_history_[0] <= before * (1.0 + 1e-6)
     assert model.objective_ < before
     cold = fit(X, y, structure="variables", alpha=alpha, max_iter=1)
     model.set_params(structure="variables", alpha=alpha, rho=0.3).fit(X, y)

@@ -120,7 +120,17 @@ class HermiteLearner:
         """Where the learning at a setting may start, on the rows it is done on."""
         plan = self.problem.plan
         first = plan.start or self._first_directions(self.problem, self._learning_rows(), setting)
-        return [first] if plan.previous is None else [plan.previous, first]
+        if plan.previous is None:
+            return [first]
+        # Directions learned before have a lower objective from the start, but perhaps too few
+        # directions: both go some way before they are compared.
+        objective = self.problem.objective(self._learning_rows(), setting)
+        rule = replace(plan.descent, max_iter=min(SEARCH_ITER, plan.descent.max_iter))
+        ends = [
+            self._descend(objective, setting, start, rule).solution
+            for start in (plan.previous, first)
+        ]
+        return [end.directions for end in ends]
 
     def _first_directions(
         self,
