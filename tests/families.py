@@ -178,7 +178,7 @@ FAMILIES = (
         objects={"init": _matrix(3), "rho": [0.2, 0.3], "n_folds": 2},
         objective=HermiteObjective,
         model_bytes=8 * (40 * (4 + 1) + 4 * 4),
-        undrawn={"max_iter": 500, "tol": 1e-12},
+        undrawn={"alpha": 0.1, "max_iter": 500, "tol": 1e-12},
         optional=frozenset({"projection_", "refit_", "indices_", "coef_"}),
     ),
 )
