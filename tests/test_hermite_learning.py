@@ -12,13 +12,13 @@ from kernlens.features.hermite_indices import GeometricSequence
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import SquaredLoss
 from kernlens.optim import hermite_learning
+from kernlens.optim.held_out import Split
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
 from kernlens.optim.hermite_learning import HermiteLearner
 from kernlens.optim.hermite_plan import HermitePlan, HermiteProblem, Setting
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_refit import DECADES
-from kernlens.optim.hyper_kernel_search import Split
 from kernlens.optim.projected_kernel_refit import (
     MIDDLE_ALPHA,
     ProjectedKernelRefit,

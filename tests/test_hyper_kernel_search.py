@@ -9,12 +9,12 @@ import pytest
 
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.optim import hyper_kernel_search
+from kernlens.optim.held_out import clip_decision
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_search import (
     PATIENCE,
     SettingSearch,
     Visited,
-    clip_decision,
     direction_strengths,
     reduce_map,
     score_point,

@@ -6,8 +6,8 @@ import numpy as np
 
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens.kernels.radial import make_radial_kernel
+from kernlens.optim.held_out import Split
 from kernlens.optim.hyper_kernel import HyperKernelObjective
-from kernlens.optim.hyper_kernel_search import Split
 from kernlens.optim.nystrom_fit import NystromFitter
 from reference.bkernn_problems import LOSSES
 

@@ -13,11 +13,11 @@ from kernlens._blocks import map_blocks
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
 from kernlens.kernels.hermite import COARSE, Precision
+from kernlens.optim.held_out import Bounds, Split, held_out_loss
 from kernlens.optim.hermite_descent import DescentRule, descend
 from kernlens.optim.hermite_directions import Directions
 from kernlens.optim.hermite_objective import HermiteObjective, HermitePoint
 from kernlens.optim.hermite_plan import HermiteProblem, LearnedHermite, Setting, Tried
-from kernlens.optim.hyper_kernel_search import Bounds, Split, clip_decision
 from kernlens.optim.lbfgs import Progress
 
 FloatArray = NDArray[np.floating]
@@ -28,9 +28,9 @@ FIRST_ITER = 3
 SEARCH_ITER = 8
 SEARCH_TOL = 1e-3
 SECOND_ROUND = 16
+FINALISTS = 6
 #: Splits that a refit is tuned on where every fit of it takes several Newton steps.
 NEWTON_SPLITS = 2
-FINALISTS = 6
 #: Splits that plain fits are compared on. Learned directions must lower the held-out loss of the
 #: best one by the first share; those within the second share of it are taken for equal.
 PLAIN_SPLITS = 2
@@ -303,9 +303,7 @@ class HermiteLearner:
 
     def _own_loss(self, point: HermitePoint, split: Split) -> float:
         decision = point.function.decision(split.test.X @ point.directions.R)
-        loss = self.search_problem.loss
-        losses = loss.values(split.test.y, clip_decision(decision, self.bounds))
-        return float(np.average(losses, weights=split.test.weights))
+        return held_out_loss(self.search_problem.loss, split.test, decision, self.bounds)
 
     def _map(self, directions: Directions) -> FloatArray:
         """The relevant directions, (n_relevant, n_features), in proportion to their shares."""

@@ -14,10 +14,10 @@ from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import DegreeSequence
 from kernlens.kernels.hermite import COARSE, MEDIUM, Precision
 from kernlens.losses import Loss
+from kernlens.optim.held_out import Split
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
 from kernlens.optim.hermite_objective import HermiteFunction, HermiteObjective, IndexRule
-from kernlens.optim.hyper_kernel_search import Split
 
 FloatArray = NDArray[np.floating]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.kernel_blocks import KernelBlocks
+from kernlens.optim.held_out import Split
 from kernlens.optim.hyper_kernel import HyperKernelPoint
 from kernlens.optim.hyper_kernel_plan import LearnedKernel
 from kernlens.optim.hyper_kernel_problem import constant_loss
@@ -17,7 +18,6 @@ from kernlens.optim.hyper_kernel_refit import Tuned, settle_refit, tune_refit
 from kernlens.optim.hyper_kernel_rows import START_ALPHA, StageRows
 from kernlens.optim.hyper_kernel_search import (
     SettingSearch,
-    Split,
     Visited,
     direction_strengths,
 )

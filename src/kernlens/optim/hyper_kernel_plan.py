@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._result import SolveResult
-from kernlens.optim.hyper_kernel_search import Bounds, Visited
+from kernlens.optim.held_out import Bounds
+from kernlens.optim.hyper_kernel_search import Visited
 
 FloatArray = NDArray[np.floating]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.linalg.whitened_features import WhitenedFeatures
+from kernlens.optim.held_out import Bounds, Split, held_out_loss
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_search import Bounds, Split, held_out_loss
 
 FloatArray = NDArray[np.floating]
 
@@ -109,7 +109,10 @@ def losses_along(
             )
             fits.insert(0, (point.fit.coefficients, point.fit.intercept))
     return np.array(
-        [held_out_loss(problem, split.test, a @ matrix.T + c[:, None], bounds) for a, c in fits]
+        [
+            held_out_loss(problem.loss, split.test, a @ matrix.T + c[:, None], bounds)
+            for a, c in fits
+        ]
     )
 
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, leverage_centers, uniform_centers
+from kernlens.optim.held_out import Split
 from kernlens.optim.hyper_kernel_plan import WIDE, LearningPlan
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_search import Split, score_point
+from kernlens.optim.hyper_kernel_search import score_point
 from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance, random_map, subspace_map
 
 FloatArray = NDArray[np.floating]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._rows import CanonicalRows
+from kernlens.optim.held_out import Bounds, Split, held_out_loss
 from kernlens.optim.hyper_kernel import HyperKernelPoint
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.lbfgs import Progress
@@ -21,7 +22,6 @@ from kernlens.optim.map_starts import gradient_outer_product
 from kernlens.optim.varpro import Watch
 
 FloatArray = NDArray[np.floating]
-Bounds = tuple[FloatArray, FloatArray]
 
 #: Relative decrease at which the iterations at one alpha of a path end.
 STEP_TOL = 1e-4
@@ -30,15 +30,6 @@ PATIENCE = 2
 GAIN = 0.01
 #: A direction counts if the function varies along it at least this much, as a share.
 SHARE = 0.02
-
-
-@dataclass(frozen=True)
-class Split:
-    """Rows to learn from, rows to score on, and the centres among the first."""
-
-    train: CanonicalRows
-    test: CanonicalRows
-    Z: FloatArray
 
 
 @dataclass(frozen=True)
@@ -166,26 +157,7 @@ def score_point(
     """Mean loss of the function fitted at a point on other rows."""
     matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.centre_images)
     decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
-    return held_out_loss(problem, test, decision, bounds)
-
-
-def held_out_loss(
-    problem: HyperKernelProblem,
-    test: CanonicalRows,
-    decision: FloatArray,
-    bounds: Bounds | None,
-) -> float:
-    """Weighted mean loss of clipped decision values on `test`."""
-    clipped = clip_decision(decision, bounds)
-    return float(np.average(problem.loss.values(test.y, clipped), weights=test.weights))
-
-
-def clip_decision(decision: FloatArray, bounds: Bounds | None) -> FloatArray:
-    """Keep decision values (n_targets, n_samples) within the bounds of every target."""
-    if bounds is None:
-        return decision
-    low, high = bounds
-    return np.clip(decision, low[:, None], high[:, None])
+    return held_out_loss(problem.loss, test, decision, bounds)
 
 
 def direction_strengths(

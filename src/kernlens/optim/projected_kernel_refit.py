@@ -12,9 +12,9 @@ from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
 from kernlens.kernels.radial import RadialKernel
 from kernlens.linalg.kernel_blocks import KernelBlocks
+from kernlens.optim.held_out import Bounds, Split
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
 from kernlens.optim.hyper_kernel_refit import DECADES, losses_along, tune_refit
-from kernlens.optim.hyper_kernel_search import Bounds, Split
 from kernlens.optim.map_starts import MEDIAN_ROWS, median_distance
 from kernlens.optim.nystrom_fit import evaluate
 

@@ -41,6 +41,7 @@ from kernlens.kernels.radial import (
 )
 from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES, HELD_ENTRIES, KernelBlocks
 from kernlens.losses import Loss
+from kernlens.optim.held_out import Bounds, clip_decision
 from kernlens.optim.hyper_kernel_learning import HyperKernelLearner
 from kernlens.optim.hyper_kernel_plan import LearnedKernel, LearningPlan
 from kernlens.optim.hyper_kernel_problem import (
@@ -52,7 +53,7 @@ from kernlens.optim.hyper_kernel_problem import (
 )
 from kernlens.optim.hyper_kernel_refit import Tuned
 from kernlens.optim.hyper_kernel_rows import StageRows
-from kernlens.optim.hyper_kernel_search import SHARE, Bounds, clip_decision
+from kernlens.optim.hyper_kernel_search import SHARE
 from kernlens.optim.nystrom_fit import evaluate
 
 FloatArray = NDArray[np.floating]

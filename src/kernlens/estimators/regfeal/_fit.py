@@ -51,6 +51,7 @@ from kernlens.features.hermite_indices import (
 from kernlens.kernels.hermite import MEDIUM, HermiteKernel
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import Loss, SquaredLoss
+from kernlens.optim.held_out import Bounds, Split, clip_decision
 from kernlens.optim.hermite_descent import DescentRule
 from kernlens.optim.hermite_directions import Directions
 from kernlens.optim.hermite_learning import HermiteLearner
@@ -71,7 +72,6 @@ from kernlens.optim.hermite_plan import (
     Setting,
 )
 from kernlens.optim.hyper_kernel_problem import HyperKernelProblem
-from kernlens.optim.hyper_kernel_search import Bounds, Split, clip_decision
 from kernlens.optim.projected_kernel_refit import (
     ProjectedKernel,
     ProjectedKernelRefit,
@@ -171,7 +171,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             splits = self._splits(rows, seed, strata)
             problem = HermiteProblem(loss, plan, self.n_jobs)
             learner = HermiteLearner(
-                problem, self._search_problem(problem, seed), rows, splits, bounds, stage
+                problem, self._search_problem(problem), rows, splits, bounds, stage
             )
             try:
                 learned = learner.learn()
@@ -249,7 +249,7 @@ class BaseRegFeaL(FeatureLearnerMixin, BaseEstimator):
             return ProjectedKernelRefit(problem, min(n_rows, REFIT_CENTERS), seed, bounds)
         return EstimatorRefit(self.refit, loss)
 
-    def _search_problem(self, problem: HermiteProblem, seed: int) -> HermiteProblem:
+    def _search_problem(self, problem: HermiteProblem) -> HermiteProblem:
         """Settings of a classifier are chosen with the squared loss on indicators of the classes.
 
         One solve then does where Newton's method takes many. Near even odds, log-odds are four

@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from kernlens._rows import CanonicalRows
 from kernlens.losses import Loss
-from kernlens.optim.hyper_kernel_search import Split
+from kernlens.optim.held_out import Split, held_out_loss
 
 FloatArray = NDArray[np.floating]
 
@@ -97,8 +97,7 @@ class EstimatorRefit:
     def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
         """Loss on the held-out rows through B."""
         decision = self._fitted(split.train, B).decision(split.test.X)
-        values = self.loss.values(split.test.y, decision)
-        return float(np.average(values, weights=split.test.weights))
+        return held_out_loss(self.loss, split.test, decision, None)
 
     def fit(
         self,

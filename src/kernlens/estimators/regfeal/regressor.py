@@ -14,7 +14,7 @@ from kernlens.estimators._prediction import DecisionRegressorMixin
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.regfeal._fit import BaseRegFeaL
 from kernlens.losses import SquaredLoss
-from kernlens.optim.hyper_kernel_search import Bounds
+from kernlens.optim.held_out import Bounds
 
 FloatArray = NDArray[np.floating]
 
