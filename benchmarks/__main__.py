@@ -34,6 +34,8 @@ BENCHMARKS = {
     "hkrr_real": "HKRR: five real data sets against tuned kernel ridge regression",
     "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
+    "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
+    "weightings_speed": "RKHS weightings: time on adults against kitchen sinks and scikit-learn",
 }
 
 

@@ -14,10 +14,12 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import kernlens
 from kernlens.kernels.radial import RationalQuadraticKernel
+from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.hermite_objective import HermiteObjective
 from kernlens.optim.hyper_kernel import HyperKernelObjective
 from kernlens.optim.hyper_kernel_problem import AlternatingGradient
 from kernlens.optim.reduced_objective import ReducedObjective
+from kernlens.optim.weighting_learning import WeightingLearner
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
 Settings = dict[str, Any]
@@ -33,8 +35,8 @@ class Family:
         What the names of its estimators begin with.
     light : dict
         Settings of a fit that takes milliseconds and can find up to four directions.
-    narrow : dict
-        On top of `light`: at most two directions.
+    narrow : dict or None
+        On top of `light`: at most two directions. None if there are always as many as columns.
     variants : tuple of dict
         On top of `light`: every branch of the code that users can choose.
     regressor_only : tuple of dict
@@ -44,7 +46,7 @@ class Family:
     objects : dict
         Objects and arrays as parameters, for four columns.
     objective : type
-        Its method `at` is where the work is done.
+        Its method `at`, or `method`, is where the work is done.
     model_bytes : int
         Arrays of a light model of 40 rows, 4 columns and one target, by the documented formula.
     undrawn : dict
@@ -52,11 +54,15 @@ class Family:
         function of the data.
     optional : frozenset of str
         Fitted attributes that only some settings leave.
+    method : str
+        See `objective`.
+    iterative : bool
+        Whether the method is called again and again, on the way to a minimum.
     """
 
     name: str
     light: Settings
-    narrow: Settings
+    narrow: Settings | None
     variants: tuple[Settings, ...]
     regressor_only: tuple[Settings, ...]
     checked: tuple[Settings, ...]
@@ -65,6 +71,8 @@ class Family:
     model_bytes: int
     undrawn: Settings
     optional: frozenset[str] = frozenset()
+    method: str = "at"
+    iterative: bool = True
 
     @property
     def estimators(self) -> list[type[BaseEstimator]]:
@@ -181,12 +189,76 @@ FAMILIES = (
         undrawn={"alpha": 0.1, "max_iter": 500, "tol": 1e-12},
         optional=frozenset({"projection_", "refit_", "indices_", "coef_"}),
     ),
+    Family(
+        name="RKHSWeighting",
+        light={
+            "instantiation": "relu",
+            "correlation": 0.5,
+            "alpha": 1e-3,
+            "solver": "least_squares",
+            "n_random_features": 40,
+            "n_jobs": 1,
+        },
+        narrow=None,
+        variants=(
+            {"solver": "exact"},
+            {"instantiation": "sign", "solver": "exact", "penalty": "l2"},
+            {"instantiation": "sign", "standardize": False},
+            {"instantiation": "stumps"},
+            {"instantiation": "exp_relu", "bias": 0.0},
+            {"instantiation": "exp_sign", "penalty": "l2"},
+            {"solver": "lasso", "alpha": 0.01},
+            {"solver": "sfgd", "correlation": 0.1, "alpha": 0.1, "n_random_features": 200},
+        ),
+        regressor_only=({"truncate": False},),
+        checked=(
+            {"solver": "exact"},
+            {"instantiation": "stumps", "solver": "exact"},
+            {"instantiation": "exp_sign", "standardize": False},
+            {"solver": "lasso", "alpha": 0.01},
+        ),
+        objects={
+            "solver": FunctionalGradient(batch_size=20),
+            "correlation": np.array([0.05, 0.1]),
+        },
+        objective=WeightingLearner,
+        model_bytes=8 * 40 * (5 + 1),
+        undrawn={"solver": "exact"},
+        optional=frozenset({"support_", "dual_coef_", "weights_", "coef_", "alpha_search_"}),
+        method="learn",
+        iterative=False,
+    ),
+    Family(
+        name="RandomKitchenSinks",
+        light={"base": "relu", "alpha": 1e-3, "n_random_features": 40, "n_jobs": 1},
+        narrow=None,
+        variants=(
+            {"base": "sign"},
+            {"base": "stumps", "standardize": False},
+            {"solver": "exact", "bias": 0.0},
+            {"solver": "lasso", "alpha": 0.01},
+        ),
+        regressor_only=({"truncate": False},),
+        checked=({"base": "sign"}, {"base": "stumps"}, {"solver": "exact", "standardize": False}),
+        objects={"base": "sign"},
+        objective=WeightingLearner,
+        model_bytes=8 * 40 * (5 + 1),
+        undrawn={"solver": "exact"},
+        optional=frozenset({"support_", "dual_coef_", "weights_", "coef_", "alpha_search_"}),
+        method="learn",
+        iterative=False,
+    ),
 )
 
 
 def family_of(estimator: type[BaseEstimator]) -> Family:
     """The family of a public estimator."""
     return next(f for f in FAMILIES if estimator.__name__.startswith(f.name))
+
+
+def having(*names: str) -> list[type[BaseEstimator]]:
+    """The estimators that have these parameters."""
+    return [e for e in ESTIMATORS if set(names) <= set(e().get_params())]
 
 
 def light(estimator: type[BaseEstimator], **options: Any) -> BaseEstimator:

@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
-from families import ESTIMATORS, FAMILIES, decision, family_of, light
+from families import ESTIMATORS, FAMILIES, decision, family_of, having, light
 
 REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator())]
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator())]
@@ -37,11 +37,11 @@ def with_entry(X, value):
 def no_work(monkeypatch):
     """Fail if the objective is evaluated at all: complaints come before any work."""
 
-    def evaluated(self, W, **options):
+    def evaluated(self, *arguments, **options):
         raise AssertionError("work began before the input was refused")
 
     for family in FAMILIES:
-        monkeypatch.setattr(family.objective, "at", evaluated)
+        monkeypatch.setattr(family.objective, family.method, evaluated)
 
 
 def refuses(model, X, y, match, sample_weight=None, error=ValueError):
@@ -188,14 +188,10 @@ def test_one_class(estimator):
         ("alpha", True, "alpha must be 'auto'.* or a positive finite number, got True."),
         ("n_directions", 0, "n_directions must be 'auto' or an integer of at least 1, got 0."),
         ("n_directions", "all", "n_directions must be 'auto' or an integer of at least 1"),
-        ("max_iter", 0, "max_iter must be an integer of at least 1, got 0."),
-        ("tol", -1e-3, "tol must be a finite number of at least 0, got -0.001."),
-        ("tol", np.nan, "tol must be a finite number of at least 0, got nan."),
         ("n_jobs", "two", "n_jobs must be None or a non-zero integer, got 'two'."),
         ("n_jobs", 1.5, "n_jobs must be None or a non-zero integer, got 1.5."),
         ("n_jobs", 0, "n_jobs must be None or a non-zero integer, got 0."),
         ("standardize", "yes", "standardize must be True or False, got 'yes'."),
-        ("warm_start", 1, "warm_start must be True or False, got 1."),
         ("random_state", "seed", "cannot be used to seed"),
     ],
 )
@@ -205,9 +201,23 @@ def test_bad_parameters(estimator, name, value, match):
     refuses(light(estimator, **{name: value}), X, y, match)
 
 
+@pytest.mark.parametrize("estimator", having("max_iter", "tol", "warm_start"))
 @pytest.mark.parametrize(
-    "estimator", [e for e in ESTIMATORS if {"kernel", "optimizer"} <= set(e().get_params())]
+    ("name", "value", "match"),
+    [
+        ("max_iter", 0, "max_iter must be an integer of at least 1, got 0."),
+        ("tol", -1e-3, "tol must be a finite number of at least 0, got -0.001."),
+        ("tol", np.nan, "tol must be a finite number of at least 0, got nan."),
+        ("warm_start", 1, "warm_start must be True or False, got 1."),
+    ],
 )
+@pytest.mark.usefixtures("no_work")
+def test_bad_parameters_of_iterations(estimator, name, value, match):
+    X, y = sample(estimator)
+    refuses(light(estimator, **{name: value}), X, y, match)
+
+
+@pytest.mark.parametrize("estimator", having("kernel", "optimizer"))
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
@@ -272,7 +282,7 @@ def test_other_columns_after_fit(estimator):
                 getattr(model, method)(X[:0])
 
 
-@every
+@pytest.mark.parametrize("estimator", having("warm_start"))
 def test_warm_start_on_other_columns_starts_afresh(estimator):
     X, y = sample(estimator)
     model = light(estimator, warm_start=True).fit(X, y).fit(X[:, :2], y)
@@ -308,7 +318,7 @@ def test_only_constant_columns_leave_the_best_constant(estimator, alpha, constan
     flat = np.full_like(X, constant)
     # The best constant of other losses is not the mean.
     for variant in family_of(estimator).variants:
-        check_best_constant(light(estimator, **variant, alpha=alpha).fit(flat, y), X, y)
+        check_best_constant(light(estimator, **{**variant, "alpha": alpha}).fit(flat, y), X, y)
 
 
 def check_best_constant(model, X, y):
@@ -321,11 +331,11 @@ def check_best_constant(model, X, y):
 
 
 @every
-@pytest.mark.parametrize("alpha", [0.02, "auto"])
-def test_duplicate_columns_share(estimator, alpha):
+@pytest.mark.parametrize("options", [{}, {"alpha": "auto"}])
+def test_duplicate_columns_share(estimator, options):
     X, y = sample(estimator)
     twice = np.column_stack([X, X[:, 0]])
-    model = light(estimator, alpha=alpha).fit(twice, y)
+    model = light(estimator, **options).fit(twice, y)
     assert np.isfinite(model.predict(twice)).all()
     assert model.score(twice, y) > 0.8
 

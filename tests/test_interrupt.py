@@ -10,7 +10,9 @@ from families import ESTIMATORS, FAMILIES, decision, family_of, light
 from kernlens import BKerNNClassifier, BKerNNRegressor, HKRRClassifier, HKRRRegressor
 from kernlens._result import Status
 
-every = pytest.mark.parametrize("estimator", ESTIMATORS)
+every = pytest.mark.parametrize(
+    "estimator", [estimator for estimator in ESTIMATORS if family_of(estimator).iterative]
+)
 
 
 def sample(estimator, n=50):
@@ -23,7 +25,7 @@ def sample(estimator, n=50):
 @pytest.fixture
 def interrupt_after(monkeypatch):
     """Press Ctrl-C once, in the evaluation after the first k; return the values before it."""
-    evaluate = {family.objective: family.objective.at for family in FAMILIES}
+    evaluate = {family.objective: family.objective.at for family in FAMILIES if family.iterative}
 
     def arm(k):
         values: list[float] = []

@@ -30,7 +30,9 @@ def fitted(estimator, **options):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 3))
     y = np.abs(X[:, 0]) > 0.7 if is_classifier(estimator()) else np.abs(X[:, 0])
-    return light(estimator, max_iter=2, **options).fit(X, y)
+    if "max_iter" in estimator().get_params():
+        options["max_iter"] = 2
+    return light(estimator, **options).fit(X, y)
 
 
 def test_names_are_there_and_sorted_by_ruff():

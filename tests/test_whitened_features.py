@@ -195,7 +195,9 @@ def test_solutions_along_a_path_are_the_single_ones(intercept):
 
 def test_a_system_that_rounding_made_indefinite_is_solved_by_its_eigenvalues():
     gram = np.diag([1.0, -1e-15])
-    system = RidgeSystem(gram, np.array([[1.0, 1e-9]]), 1.0, np.zeros(2), np.zeros(1), False)
+    system = RidgeSystem(
+        gram, np.array([[1.0, 1e-9]]), 1.0, np.zeros(2), np.zeros(1), False, np.zeros(1)
+    )
     b, c = system.solve(1e-16)
     np.testing.assert_allclose(b, [[1.0, 1e7]], rtol=1e-12)
     np.testing.assert_array_equal(c, 0.0)

@@ -3,7 +3,14 @@
 from kernlens.estimators.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.estimators.hkrr import HKRRClassifier, HKRRRegressor
 from kernlens.estimators.regfeal import RegFeaLClassifier, RegFeaLRegressor
+from kernlens.estimators.rkhs_weightings import (
+    RandomKitchenSinksClassifier,
+    RandomKitchenSinksRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
 from kernlens.model_selection import regularization_path
+from kernlens.optim.instantiations import implicit_kernel
 
 __version__ = "0.1.0"
 
@@ -12,8 +19,13 @@ __all__ = [
     "BKerNNRegressor",
     "HKRRClassifier",
     "HKRRRegressor",
+    "RKHSWeightingClassifier",
+    "RKHSWeightingRegressor",
+    "RandomKitchenSinksClassifier",
+    "RandomKitchenSinksRegressor",
     "RegFeaLClassifier",
     "RegFeaLRegressor",
     "__version__",
+    "implicit_kernel",
     "regularization_path",
 ]

@@ -15,6 +15,9 @@ from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 FloatArray = NDArray[np.floating]
 
+#: Precisions of estimators that compute in that of X.
+PRECISIONS = [np.float64, np.float32]
+
 
 class ChecksParameters(Protocol):
     """An estimator that can check its own parameters."""
@@ -46,6 +49,9 @@ def check_fit_arrays(
     X: ArrayLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
+    *,
+    dtype: Any = np.float64,
+    ensure_min_samples: int = 2,
     **options: Any,
 ) -> tuple[FloatArray, NDArray[Any], FloatArray]:
     """Validate the parameters, X, y and the weights, before any work.
@@ -60,23 +66,44 @@ def check_fit_arrays(
         Targets or labels.
     sample_weight : array-like of shape (n_samples,) or None
         Non-negative weights.
+    dtype : type or list of types
+        Precisions that X is kept in; any other becomes the first of them.
+    ensure_min_samples : int
+        Rows that are needed at least.
     **options : dict
         For :func:`sklearn.utils.validation.validate_data`.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        As float64.
     y : ndarray of shape (n_samples,) or (n_samples, n_targets)
     weights : ndarray of shape (n_samples,)
         As float64.
     """
     estimator._check_parameters()
     checked_X, checked_y = validate_data(
-        estimator, X, y, dtype=np.float64, ensure_min_samples=2, **options
+        estimator, X, y, dtype=dtype, ensure_min_samples=ensure_min_samples, **options
     )
     check_magnitude(checked_X, "X")
     return checked_X, checked_y, check_weights(sample_weight, checked_X)
+
+
+def check_batch_arrays(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    **options: Any,
+) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    """Like :func:`check_fit_arrays` for a batch of `partial_fit`, which may be a single row.
+
+    Columns must be those of the batches before, if `estimator` goes on from some.
+    """
+    going_on = bool(estimator._going_on)
+    smallest = 1 if going_on else 2
+    return check_fit_arrays(
+        estimator, X, y, sample_weight, reset=not going_on, ensure_min_samples=smallest, **options
+    )
 
 
 def regression_targets(y: NDArray[Any]) -> FloatArray:
@@ -119,6 +146,51 @@ def encode_labels(y: NDArray[Any], weights: FloatArray, estimator: str) -> Encod
     if len(classes) == 2:
         return EncodedLabels(classes, one_hot[1:], LogisticLoss())
     return EncodedLabels(classes, one_hot, MultinomialLoss())
+
+
+def batch_classes(
+    classes: ArrayLike | None, known: NDArray[Any] | None, going_on: bool, estimator: str
+) -> NDArray[Any]:
+    """All labels of a stream of batches, sorted.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,) or None
+        As given; needed in the first call.
+    known : ndarray of shape (n_classes,) or None
+        Those of the calls before, or of an earlier fit.
+    going_on : bool
+        Whether there were calls before.
+    estimator : str
+        Name of the estimator, for the message of the error.
+    """
+    if classes is None:
+        if known is None:
+            raise ValueError("classes must be given in the first call of partial_fit.")
+        return known
+    given: NDArray[Any] = np.unique(np.asarray(classes))
+    check_classes(given, estimator)
+    if going_on and known is not None and not np.array_equal(given, known):
+        raise ValueError(f"classes is {given.tolist()} and was {known.tolist()} before.")
+    return given
+
+
+def one_hot(y: NDArray[Any], classes: NDArray[Any], estimator: str) -> FloatArray:
+    """Labels as one-hot rows, one per class; for two classes the row of the second one only."""
+    check_classification_targets(y)
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y has labels that are not among the classes of {estimator}: {unknown.tolist()[:5]}; "
+            "give all classes in the first call of partial_fit."
+        )
+    rows = np.eye(len(classes))[:, np.searchsorted(classes, y)]
+    return rows[1:] if len(classes) == 2 else rows
+
+
+def plus_minus_one(targets: FloatArray) -> FloatArray:
+    """One-hot targets as labels +1 and -1."""
+    return 2.0 * targets - 1.0
 
 
 def class_numbers(y: FloatArray) -> NDArray[np.integer]:

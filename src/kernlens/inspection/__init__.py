@@ -5,6 +5,7 @@ from kernlens.inspection.column_profile import ColumnProfile, column_profile
 from kernlens.inspection.direction_profile import DirectionProfile, direction_profile
 from kernlens.inspection.direction_summary import DirectionSummary, summarize_directions
 from kernlens.inspection.score_comparison import ScoreComparison, compare_scores
+from kernlens.inspection.weight_profile import WeightProfile, weight_profile
 
 __all__ = [
     "AlphaSearch",
@@ -12,9 +13,11 @@ __all__ = [
     "DirectionProfile",
     "DirectionSummary",
     "ScoreComparison",
+    "WeightProfile",
     "alpha_search",
     "column_profile",
     "compare_scores",
     "direction_profile",
     "summarize_directions",
+    "weight_profile",
 ]

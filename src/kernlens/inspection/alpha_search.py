@@ -45,7 +45,7 @@ def alpha_search(model: Any) -> AlphaSearch | None:
     if tried is None or not isinstance(model.alpha, str) or len(tried["alpha"]) == 0:
         return None
     # Other parameters may have been searched with alpha: the curve is that of the chosen ones.
-    for name in {"n_components", "rho"} & set(tried):
+    for name in {"n_components", "rho", "instantiation", "correlation"} & set(tried):
         same = np.asarray(tried[name]) == getattr(model, f"{name}_")
         tried = {key: np.asarray(values)[same] for key, values in tried.items()}
     alphas, losses = np.asarray(tried["alpha"]), np.asarray(tried["loss"])

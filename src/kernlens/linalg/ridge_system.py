@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg.blas import dtrmm
 
 FloatArray = NDArray[np.floating]
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
 BlockPart = Callable[[slice, FloatArray], tuple[FloatArray, ...]]
+
+#: Of 1 - leverage: a row that alone decides its fitted value has no prediction without it.
+SMALLEST_REST = 1e-8
 
 
 def accumulate_ridge(
@@ -40,21 +45,25 @@ def accumulate_ridge(
     root_weights = np.sqrt(weights)
     uniform = bool(np.all(weights == 1.0))
 
-    def part(rows: slice, A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        A -= shift
-        root = root_weights[rows]
+    def part(rows: slice, A: FloatArray) -> tuple[FloatArray, ...]:
+        A -= shift.astype(A.dtype, copy=False)
+        root = root_weights[rows].astype(A.dtype, copy=False)
         if not uniform:
             A *= root[:, None]
-        shifted = (y[:, rows] - target_shift[:, None]) * root
-        # The same array on both sides: BLAS then computes half of a symmetric product.
-        return A.T @ A, shifted @ A, root @ A
+        shifted = ((y[:, rows] - target_shift[:, None]) * root).astype(A.dtype, copy=False)
+        # The same array on both sides: BLAS then computes half of a symmetric product. Blocks of
+        # single precision are summed in double.
+        parts = A.T @ A, shifted @ A, root @ A
+        return tuple(np.asarray(part, dtype=np.float64) for part in parts)
 
     gram, moments, sums = sum_over_blocks(part)
     total = float(weights.sum())
     if intercept:
         gram = gram - np.outer(sums, sums / total)
         # The shifted targets have mean zero: nothing to take away from the moments.
-    return RidgeSystem(gram, moments, total, shift + sums / total, target_shift, intercept)
+    squares = np.square(y - target_shift[:, None]) @ weights
+    mean = shift + sums / total
+    return RidgeSystem(gram, moments, total, mean, target_shift, intercept, squares)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,8 @@ class RidgeSystem:
     feature_mean : ndarray of shape (n_centers,)
     target_mean : ndarray of shape (n_targets,)
     intercept : bool
+    target_squares : ndarray of shape (n_targets,)
+        Weighted sums of squares of the targets, about their mean if there is an intercept.
     """
 
     gram: FloatArray
@@ -78,17 +89,29 @@ class RidgeSystem:
     feature_mean: FloatArray
     target_mean: FloatArray
     intercept: bool
+    target_squares: FloatArray
+
+    def arrays(self) -> dict[str, Any]:
+        """The attributes, from which the system can be made again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def solve(self, alpha: float) -> tuple[FloatArray, FloatArray]:
         """Return b (n_targets, n_centers) and the intercept (n_targets,)."""
-        shifted = self.gram.copy()
-        shifted.flat[:: len(shifted) + 1] += alpha * self.total
-        try:
-            factor = cholesky(shifted, overwrite_a=True, check_finite=False)
-        except LinAlgError:
+        factor = self._factor(alpha)
+        if factor is None:
             return self.solve_along([alpha])[0]
         b: FloatArray = cho_solve((factor, False), self.moments.T, check_finite=False).T
         return b, self._constant(b)
+
+    def _factor(self, alpha: float) -> FloatArray | None:
+        """Upper Cholesky factor of ``gram + alpha Wt``, if it exists in double precision."""
+        shifted = self.gram.copy()
+        shifted.flat[:: len(shifted) + 1] += alpha * self.total
+        try:
+            factor: FloatArray = cholesky(shifted, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return None
+        return factor
 
     def solve_along(self, alphas: list[float]) -> list[tuple[FloatArray, FloatArray]]:
         """Return the solutions for several alphas from one eigendecomposition."""
@@ -99,6 +122,85 @@ class RidgeSystem:
             b = (rotated / (np.maximum(values, 0.0) + alpha * self.total)) @ vectors.T
             solutions.append((b, self._constant(b)))
         return solutions
+
+    def mean_losses(self, b: FloatArray, constant: FloatArray) -> FloatArray:
+        """Weighted mean squared error (n_targets,) of any b and intercept on these rows."""
+        squares = self.target_squares - 2.0 * np.sum(b * self.moments, axis=1)
+        squares += np.sum((b @ self.gram) * b, axis=1)
+        if self.intercept:
+            squares += self.total * (self.target_mean - b @ self.feature_mean - constant) ** 2
+        losses: FloatArray = np.maximum(squares, 0.0) / self.total
+        return losses
+
+    def left_out(
+        self, A: FloatArray, y: FloatArray, weights: FloatArray, alpha: float
+    ) -> FloatArray:
+        """Prediction of some of the rows of the system, each by a fit without it.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n_some, n_columns)
+            Features of the rows.
+        y : ndarray of shape (n_targets, n_some)
+        weights : ndarray of shape (n_some,)
+            What is left out of each, positive and at most its weight.
+        alpha : float
+            Kept, with the sum of the weights, when a row is left out.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_some)
+        """
+        b, constant = self.solve(alpha)
+        centred = A - self.feature_mean if self.intercept else A
+        factor = self._factor(alpha)
+        if factor is None:
+            values, vectors = self._eigen
+            scaled = (centred @ vectors) / np.sqrt(np.maximum(values, 0.0) + alpha * self.total)
+        else:
+            scaled = solve_triangular(factor, centred.T, trans=1, check_finite=False).T
+        leverage = np.square(scaled).sum(axis=1) + self.intercept / self.total
+        rest = np.maximum(1.0 - weights * leverage, SMALLEST_REST)
+        predictions: FloatArray = y - (y - b @ A.T - constant[:, None]) / rest
+        return predictions
+
+    def merged(self, other: RidgeSystem) -> RidgeSystem:
+        """The system of both sets of rows together."""
+        total = self.total + other.total
+        gram, moments = self.gram + other.gram, self.moments + other.moments
+        squares = self.target_squares + other.target_squares
+        apart = other.feature_mean - self.feature_mean
+        targets_apart = other.target_mean - self.target_mean
+        share = other.total / total
+        if self.intercept:
+            # About the common mean, the distance of the two means adds to every sum.
+            gram = gram + np.outer(apart, apart) * (self.total * share)
+            moments = moments + np.outer(targets_apart, apart) * (self.total * share)
+            squares = squares + targets_apart**2 * (self.total * share)
+        feature_mean = self.feature_mean + share * apart
+        target_mean = self.target_mean + share * targets_apart
+        return RidgeSystem(gram, moments, total, feature_mean, target_mean, self.intercept, squares)
+
+    def scaled(self, scales: FloatArray) -> RidgeSystem:
+        """The system of the features ``A * scales``, scales (n_columns,)."""
+        return replace(
+            self,
+            gram=self.gram * scales[:, None] * scales,
+            moments=self.moments * scales,
+            feature_mean=self.feature_mean * scales,
+        )
+
+    def mapped_by_triangle(self, mix: FloatArray) -> RidgeSystem:
+        """The system of the features ``A @ mix``, mix (n_columns, n_columns) upper triangular."""
+        # BLAS does a triangular product in half the operations of a full one.
+        left = dtrmm(1.0, mix, self.gram, trans_a=1)
+        gram = dtrmm(1.0, mix, left, side=1)
+        return replace(
+            self,
+            gram=0.5 * (gram + gram.T),
+            moments=self.moments @ mix,
+            feature_mean=self.feature_mean @ mix,
+        )
 
     @cached_property
     def _eigen(self) -> tuple[FloatArray, FloatArray]:

@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from kernlens._blocks import split_range
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
+from kernlens.linalg.triangular import multiply_upper
 
 FloatArray = NDArray[np.floating]
 
 #: Added to the diagonal of the centre kernel, which is 1. Coefficients are then at most
 #: 1 / sqrt(jitter) times the size of the function, so that sums of them keep ten digits.
 JITTER = 1e-10
-#: Columns of the triangular factor that are worth a matrix product of their own.
-PANEL = 64
 
 
 class WhitenedFeatures:
@@ -52,12 +50,7 @@ class WhitenedFeatures:
 
     def of(self, block: KernelBlock) -> FloatArray:
         """Return the features of one block, (n_block, n_centers)."""
-        A = np.empty_like(block.values)
-        # T^{-1} is upper triangular: in panels of columns, most of its zeros are left out.
-        for panel in split_range(len(self.root), max(PANEL, len(self.root) // 4 + 1)):
-            used = slice(0, panel.stop)
-            np.matmul(block.values[:, used], self._inverse_root[used, panel], out=A[:, panel])
-        return A
+        return multiply_upper(block.values, self._inverse_root)
 
     def matrix(self) -> FloatArray:
         """Return the features of all rows, (n_samples, n_centers)."""

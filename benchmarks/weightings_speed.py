@@ -1,0 +1,92 @@
+"""RKHS weightings: time on adults beside kitchen sinks and scikit-learn's pipelines; memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from benchmarks.memory import bytes_added
+from benchmarks.tables import print_row, shared_folder, timed
+from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
+
+N_FEATURES = 2000
+WIDTHS = (34, 10, 10, 12, 12)
+SKIN_LIMIT = 2e9
+
+_PREPARE = """
+import numpy as np
+from kernlens import RKHSWeightingClassifier
+data = np.load({path!r}, allow_pickle=False)
+rng = np.random.default_rng(0)
+rows = rng.permutation(len(data["y"]))[:n]
+X, y = data["X"][rows].astype(float), data["y"][rows]
+model = RKHSWeightingClassifier(n_random_features=2000, solver="least_squares", random_state=0)
+model.fit(X[:3000], y[:3000])
+"""
+
+
+def run(repetitions: int = 3) -> None:
+    """Print seconds of fit and predict, the best of three, and ratios to kitchen sinks."""
+    folder = shared_folder()
+    if folder is None:
+        print("data sets not found: set KERNLENS_SHARED to the folder that has data/")
+        return
+    data = np.load(folder / "data" / "adults.npz", allow_pickle=False)
+    test = data["test_mask"][:, 0]
+    X, y = data["X"].astype(float), 2.0 * data["y"] - 1.0
+    scale = np.where(X[~test].std(axis=0) > 0, X[~test].std(axis=0), 1.0)
+    X = (X - X[~test].mean(axis=0)) / scale
+    print(f"adults, {np.sum(~test)} rows to fit and {np.sum(test)} to predict, {X.shape[1]}")
+    print(f"columns, T = {N_FEATURES}, alpha given, best of {repetitions}")
+    print_row("", "fit", "predict", "fit / RKS", "predict / RKS", widths=WIDTHS)
+    results = {}
+    for name, make in _models().items():
+        results[name] = _measure(make, X[~test], y[~test], X[test], repetitions)
+    for name, (fit, predict) in results.items():
+        base = name.split("(")[-1].rstrip(")")
+        other = results.get(f"kitchen sinks ({base})", results["kitchen sinks (relu)"])
+        cells = (
+            f"{fit:.2f}",
+            f"{predict:.2f}",
+            f"{fit / other[0]:.2f}",
+            f"{predict / other[1]:.2f}",
+        )
+        print_row(name, *cells, widths=WIDTHS)
+    _memory_of_skin(str(folder / "data" / "skin.npz"))
+
+
+def _models():
+    common = {"n_random_features": N_FEATURES, "alpha": 1e-4, "random_state": 0}
+    models = {}
+    for base in ("relu", "sign", "stumps"):
+        models[f"kitchen sinks ({base})"] = lambda base=base: RandomKitchenSinksRegressor(
+            base=base, **common
+        )
+        models[f"RKHS weighting ({base})"] = lambda base=base: RKHSWeightingRegressor(
+            instantiation=base, correlation=0.2, solver="least_squares", **common
+        )
+    models["RBFSampler + Ridge"] = lambda: make_pipeline(
+        RBFSampler(gamma=0.01, n_components=N_FEATURES, random_state=0), Ridge(1.0)
+    )
+    models["Nystroem + Ridge"] = lambda: make_pipeline(
+        Nystroem(gamma=0.01, n_components=N_FEATURES, random_state=0), Ridge(1.0)
+    )
+    return models
+
+
+def _measure(make, X, y, X_test, repetitions):
+    make().fit(X[:3000], y[:3000]).predict(X_test[:100])  # compiles
+    fits, predictions = [], []
+    for _ in range(repetitions):
+        model = make()
+        fits.append(timed(lambda model=model: model.fit(X, y))[0])
+        predictions.append(timed(lambda model=model: model.predict(X_test))[0])
+    return min(fits), min(predictions)
+
+
+def _memory_of_skin(path: str) -> None:
+    added = bytes_added(_PREPARE.format(path=path), "model.fit(X, y)", 183_792)
+    print(f"skin, 183,792 x 3, T = {N_FEATURES}, out of the box with least squares: a fit adds")
+    print(f"{added / 1e9:.2f} GB (limit {SKIN_LIMIT / 1e9:.0f} GB)")

@@ -1,0 +1,30 @@
+"""Lengths and distances of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating]
+
+
+def unit_rows(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the rows divided by their lengths, and the lengths; a row of zeros stays.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    """
+    norms = np.sqrt(squared_lengths(X))
+    return X / np.where(norms > 0.0, norms, 1.0).astype(X.dtype, copy=False)[:, None], norms
+
+
+def squared_lengths(X: FloatArray) -> FloatArray:
+    """Return the sums of squares of the rows, (n,)."""
+    return np.einsum("ij,ij->i", X, X)
+
+
+def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
+    """Return ``|x_i - z_j|^2``, (n, m), by one matrix product; never negative."""
+    squares = squared_lengths(X)[:, None] + squared_lengths(Z) - 2.0 * (X @ Z.T)
+    return np.maximum(squares, 0.0, out=squares)

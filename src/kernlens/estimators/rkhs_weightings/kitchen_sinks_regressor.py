@@ -1,0 +1,242 @@
+"""Random kitchen sinks for regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+
+from kernlens._validation import check_flag
+from kernlens.estimators._fit_arrays import (
+    PRECISIONS,
+    check_batch_arrays,
+    check_fit_arrays,
+    regression_targets,
+)
+from kernlens.estimators._prediction import DecisionRegressorMixin
+from kernlens.estimators._standardisation import Standardisation
+from kernlens.estimators.rkhs_weightings._kitchen_sinks import BaseKitchenSinks
+from kernlens.estimators.rkhs_weightings._stream import can_stream
+from kernlens.optim.held_out import Bounds
+
+FloatArray = NDArray[np.floating]
+
+
+class RandomKitchenSinksRegressor(DecisionRegressorMixin, BaseKitchenSinks):
+    """Random kitchen sinks for regression.
+
+    ``f(x) = c + (1/T) sum_t a_t phi(w_t, x)`` with random weights w_t and a base predictor phi,
+    coefficients by least squares or the Lasso (Rahimi and Recht; Algorithms 1 and 2 of [1]_).
+
+    Parameters
+    ----------
+    base : {"auto", "relu", "sign", "stumps"}, default="auto"
+        Base predictor phi: ``max(0, <w, x>)``, ``sign(<w, x>)`` or ``sign(x_j - b)``. ``"auto"``
+        compares them on rows left out.
+    solver : {"least_squares", "lasso", "exact"}, default="least_squares"
+        ``"least_squares"``: Algorithm 1. ``"lasso"``: Algorithm 2, sparse; only weights in use are
+        kept. ``"exact"``: kernel ridge regression with E_w[phi(w, x) phi(w, x')], the limit of
+        infinitely many features.
+    alpha : "auto", float or list of float, default="auto"
+        Regularisation, lambda in the Notes. ``"auto"`` and lists are chosen from by errors on rows
+        left out; ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-5 to 1).
+    alpha_unit : {"relative", "paper"}, default="relative"
+        Relative: lambda is `alpha` times the mean square of the centred features (for the Lasso,
+        times the root of that of one feature). Paper: lambda is `alpha`.
+    sigma : float, default=1.0
+        Standard deviation of the weights; it matters for thresholds of stumps and for
+        `alpha_unit="paper"`.
+    n_random_features : int, default=1000
+        T, the number of random weights. More of them cost O(n T^2) and come nearer to the exact
+        kernel.
+    bias : float, default=3.0
+        Value of a constant column that is added to the standardised ones, so that functions need
+        not be homogeneous in x; 0 is the paper's model.
+    truncate : bool, default=True
+        Keep predictions within the range of the training targets.
+    standardize : bool, default=True
+        Use ``(x - mean) / std`` of every column; constant columns are ignored.
+    n_directions : "auto" or int, default="auto"
+        Directions kept in `components_` and by `transform`. ``"auto"``: those with at least an even
+        share of the importance, 1/d or a tenth.
+    n_jobs : int or None, default=None
+        Threads; None uses all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For the weights.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_directions_, n_features)
+        Leading eigenvectors of the average outer product of gradients of the function, orthonormal,
+        in the units of X.
+    component_importances_ : ndarray of shape (n_directions_,)
+        Their eigenvalues, divided by their sum.
+    feature_importances_ : ndarray of shape (n_features,)
+        Root mean squared slope per standard deviation of a column; for stumps, the standard
+        deviation of the column's own function; sum 1.
+    n_directions_ : int
+        Directions kept.
+    instantiation_, correlation_, solver_ : str, float, str
+        What was used.
+    alpha_ : float
+        The regularisation chosen.
+    log_alpha_unit_ : float
+        Logarithm of the paper's lambda over `alpha_`.
+    alpha_search_ : dict
+        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried;
+        only if there was something to choose.
+    weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
+        Weights, in units of `sigma`, and coefficients of their features, for standardised columns
+        that vary and the bias; not for ``solver="exact"``.
+    support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
+        Rows and coefficients of the kernel function of ``solver="exact"``.
+    intercept_, mean_, scale_ : ndarray
+        Constant of the function, for standardised targets; units of the columns.
+    bounds_ : tuple of ndarray, or None
+        Lowest and highest prediction of every target, if `truncate`.
+    objective_, objective_history_ : float, ndarray
+        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty; history: that, and for ``"sfgd"``
+        the loss on every batch before.
+    n_iter_, status_ : int, str
+        Steps of ``"sfgd"``, else 1; how the fit ended.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Minimised is ``(1/n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/T) sum_t a_t^2`` for
+    ``f(x) = c + (1/T) sum_t a_t phi(w_t, x)``; the Lasso has ``(lambda/T) sum_t |a_t|``. The linear
+    system (25) of the paper, and (27), lack a factor 1/T of the features.
+
+    Alpha and the base predictor are chosen by leaving single rows out of the first 800 (one
+    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000, else
+    with a fifth of them held out of the normal equations.
+
+    Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
+    ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with in
+    float32, and summed in float64. Repeated rows are merged, and rows are put in an order given by
+    their content, so the result does not depend on it and a weight of 2 is exactly a repetition.
+    Directions of ``"sign"`` and ``"stumps"``, which have no slope, are those of smoothed steps.
+
+    References
+    ----------
+    .. [1] "Using RKHS weight functions in random feature models", Sections 3 to 6.
+
+    Examples
+    --------
+    >>> from kernlens import RandomKitchenSinksRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomKitchenSinksRegressor(base="relu", random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.45)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        base: str = "auto",
+        solver: str = "least_squares",
+        alpha: Any = "auto",
+        alpha_unit: str = "relative",
+        sigma: float = 1.0,
+        n_random_features: int = 1000,
+        bias: float = 3.0,
+        truncate: bool = True,
+        standardize: bool = True,
+        n_directions: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        self.base = base
+        self.solver = solver
+        self.alpha = alpha
+        self.alpha_unit = alpha_unit
+        self.sigma = sigma
+        self.n_random_features = n_random_features
+        self.bias = bias
+        self.truncate = truncate
+        self.standardize = standardize
+        self.n_directions = n_directions
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RandomKitchenSinksRegressor:
+        """Fit the function and its directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets; several share weights and settings, each divided by its standard deviation so
+            that all count alike.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights; a weight of 2 is the row repeated.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = check_fit_arrays(
+            self, X, y, sample_weight, dtype=PRECISIONS, multi_output=True, y_numeric=True
+        )
+        targets = regression_targets(y)
+        self._single_target = y.ndim == 1
+        self._fit_encoded(X, targets, weights)
+        return self
+
+    @available_if(can_stream)
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RandomKitchenSinksRegressor:
+        """Learn from a batch of rows on top of those before, without keeping any.
+
+        The units of columns and targets, the base predictor, and the weights follow
+        from the first batch, which should be a fair sample; `alpha` is chosen anew. Standardise
+        beforehand and set ``standardize=False`` for the same result as `fit` on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = check_batch_arrays(
+            self, X, y, sample_weight, dtype=PRECISIONS, multi_output=True, y_numeric=True
+        )
+        targets = regression_targets(y)
+        if self._going_on and len(targets) != len(self.intercept_):
+            raise ValueError(
+                f"y has {len(targets)} targets and those before had {len(self.intercept_)}; give "
+                "the same ones in every call."
+            )
+        self._single_target = y.ndim == 1
+        self._partial_fit_encoded(X, targets, weights)
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("truncate", self.truncate)
+
+    def _target_units(self, y: FloatArray, weights: FloatArray) -> Standardisation:
+        # Every target counts alike, whatever its unit, and any unit gives the same fit.
+        return Standardisation.of(y.T, weights, True)
+
+    def _bounds(self, seen: Bounds) -> Bounds | None:
+        return seen if self.truncate else None

@@ -1,0 +1,95 @@
+"""Leave-one-out predictions of ridge regression for many alphas, from one eigendecomposition.
+
+With rows scaled by the roots of their weights and centred, K = U diag(s) U^T, the fitted values are
+H y with H = U diag(s / (s + alpha Wt)) U^T, plus the intercept, and the error at a row that was
+left out is its error divided by 1 - H_ii. That is exact if the weights do not depend on the data,
+which is so for random features; alpha Wt is kept when a row is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from kernlens.linalg.ridge_system import SMALLEST_REST
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class RidgeSpectrum:
+    """Eigenvectors of a weighted, centred kernel matrix.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_samples, q)
+        U.
+    values : ndarray of shape (q,)
+        s, non-negative.
+    y : ndarray of shape (n_targets, n_samples)
+        Targets.
+    weights : ndarray of shape (n_samples,)
+        Positive.
+    """
+
+    vectors: FloatArray
+    values: FloatArray
+    y: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of_kernel(cls, K: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
+        """From a kernel matrix (n_samples, n_samples). O(n^3)."""
+        shares = weights / weights.sum()
+        column = K @ shares
+        centred = K - column[:, None] - column + shares @ column
+        root = np.sqrt(weights)
+        values, vectors = eigh(centred * root[:, None] * root, check_finite=False)
+        return cls(vectors, np.maximum(values, 0.0), y, weights)
+
+    @classmethod
+    def of_features(cls, P: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
+        """From features (n_samples, k). O(n k min(n, k) + min(n, k)^3)."""
+        if len(P) <= P.shape[1]:
+            return cls.of_kernel(P @ P.T, y, weights)
+        centred = P - weights @ P / weights.sum()
+        centred *= np.sqrt(weights)[:, None]
+        values, rotation = eigh(centred.T @ centred, check_finite=False)
+        kept = values > values[-1] * len(P) * np.finfo(np.float64).eps
+        values = values[kept]
+        return cls(centred @ rotation[:, kept] / np.sqrt(values), values, y, weights)
+
+    @property
+    def unit(self) -> float:
+        """Weighted mean of the diagonal of the centred kernel; 1 if that is zero."""
+        mean = float(self.values.sum() / self.weights.sum())
+        return mean if mean > 0.0 else 1.0
+
+    def predictions(self, shift: float, unit: float = np.inf) -> FloatArray:
+        """Prediction of every row by a fit without it, (n_targets, n_samples).
+
+        Parameters
+        ----------
+        shift : float
+            alpha, in the units of the kernel.
+        unit : float
+            Weight that is left out, at most that of the row.
+        """
+        total = self.weights.sum()
+        mean = (self.y @ self.weights / total)[:, None]
+        root = np.sqrt(self.weights)
+        filtered = self.values / (self.values + shift * total)
+        scaled = (self.y - mean) * root
+        fitted = ((scaled @ self.vectors) * filtered) @ self.vectors.T
+        leverage = np.square(self.vectors) @ filtered + self.weights / total
+        leverage *= np.minimum(unit / self.weights, 1.0)
+        errors = (scaled - fitted) / np.maximum(1.0 - leverage, SMALLEST_REST)
+        return self.y - errors / root
+
+    def loss(self, shift: float) -> float:
+        """Weighted mean squared error of these predictions, summed over targets."""
+        errors = np.square(self.predictions(shift) - self.y).sum(axis=0)
+        return float(np.average(errors, weights=self.weights))

@@ -1,0 +1,103 @@
+"""The Lasso on random features: Algorithms 2 and 5."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import Status
+from kernlens._rows import CanonicalRows
+from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.optim.feature_space import FeatureSpace
+from kernlens.optim.instantiations import AnyInstantiation
+from kernlens.optim.lasso_path import LassoProblem
+from kernlens.optim.weighting_plan import FeatureFunction, Learned, Setting, best_of
+from kernlens.optim.weighting_solver import ALPHAS, WeightingSolver, log_norms
+
+FloatArray = NDArray[np.floating]
+
+#: Alphas in a row that are worse than one before.
+PATIENCE = 2
+
+
+class SparseLeastSquares(WeightingSolver):
+    """Few features, by an l1 penalty on their coefficients."""
+
+    alphas = tuple(10.0 ** np.arange(0.0, -4.5, -0.5))
+
+    def losses(
+        self, candidate: AnyInstantiation, rows: CanonicalRows, alphas: tuple[float, ...]
+    ) -> list[float]:
+        """Loss of least squares: which instantiation hardly depends on how it is regularised."""
+        spectrum, _ = self._spectrum_of(candidate, rows)
+        best = min(spectrum.loss(alpha * spectrum.unit) for alpha in ALPHAS)
+        return [best] * len(alphas)
+
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+        """Fit with an instantiation, at the best of some alphas."""
+        weighting, W = candidate.weighting(), self._weights(candidate)
+        make = FeatureSpace.of_kitchen_sinks if self.plan.kitchen_sinks else FeatureSpace.of_scaled
+        space = make(weighting, W)
+        log_factor = 0.5 * self._log_factor(candidate, space)
+        if self.plan.kitchen_sinks:
+            # f = (1/T) sum_t a_t phi_t with lambda |a|_1 / T; the scaled features have T^(-1/2).
+            log_factor += 0.5 * float(np.log(len(W)))
+        tried: list[Setting] = []
+        if len(alphas) > 1:
+            cut = self._cut(len(self.rows.X))
+            test, train = self._sum(space, slice(0, cut)), self._sum(space, slice(cut, None))
+            system = train.merged(test)
+            tried = self._path(candidate, train, test, alphas, log_factor)
+        else:
+            system = self._sum(space, slice(None))
+        best = best_of(tried) if tried else Setting(candidate, alphas[0])
+        unit = _column_unit(system)
+        penalty = self._shift(best.alpha, unit, log_factor)
+        c, converged = LassoProblem.of(system).solve(penalty)
+        # One is kept of none, so that there is something to predict zero with.
+        kept = np.flatnonzero(np.any(c != 0.0, axis=0))
+        kept = kept if len(kept) else np.array([0])
+        intercept = system.target_mean - c @ system.feature_mean
+        squares = np.einsum("ij,jk,ik->i", c[:, kept], weighting.gram(W[kept], W[kept]), c[:, kept])
+        if self.plan.kitchen_sinks:
+            squares = np.sum(np.square(c), axis=1)
+        function = FeatureFunction(
+            W[kept],
+            c[:, kept] * space.scales[kept],
+            intercept,
+            log_norms(np.maximum(squares, 0.0), space.log_scale),
+        )
+        losses = system.mean_losses(c, intercept)
+        objective = float(losses.sum() + penalty * np.abs(c).sum())
+        learned = self._learned(best, function, unit, log_factor, objective, tried)
+        return learned if converged else replace(learned, status=Status.COORDINATES)
+
+    def _path(
+        self,
+        candidate: AnyInstantiation,
+        train: RidgeSystem,
+        test: RidgeSystem,
+        alphas: tuple[float, ...],
+        log_factor: float,
+    ) -> list[Setting]:
+        """Losses on held-out rows, from the sparsest fit on."""
+        unit, problem = _column_unit(train), LassoProblem.of(train)
+        tried: list[Setting] = []
+        c = None
+        for alpha in sorted(alphas, reverse=True):
+            c, _ = problem.solve(self._shift(alpha, unit, log_factor), c)
+            constant = train.target_mean - c @ train.feature_mean
+            tried.append(Setting(candidate, alpha, float(test.mean_losses(c, constant).sum())))
+            # Smaller ones take ever longer, and are no better once the loss has turned.
+            losses = [setting.loss for setting in tried]
+            if len(losses) > PATIENCE and min(losses[-PATIENCE:]) > min(losses):
+                break
+        return tried
+
+
+def _column_unit(system: RidgeSystem) -> float:
+    """Root of the mean square of one centred feature; 1 if that is zero."""
+    mean = float(np.trace(system.gram)) / (system.total * len(system.gram))
+    return float(np.sqrt(mean)) if mean > 0.0 else 1.0

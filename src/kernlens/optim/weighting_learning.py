@@ -1,0 +1,135 @@
+"""Fit of an RKHS weighting or of random kitchen sinks: choice of the setting, then the function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import Status
+from kernlens._rows import CanonicalRows
+from kernlens.optim.weighting_descent import StochasticDescent
+from kernlens.optim.weighting_exact import Exact
+from kernlens.optim.weighting_lasso import SparseLeastSquares
+from kernlens.optim.weighting_least_squares import LeastSquares
+from kernlens.optim.weighting_plan import Learned, Setting, WeightingPlan, best_of
+from kernlens.optim.weighting_solver import Stage, WeightingSolver
+
+FloatArray = NDArray[np.floating]
+
+SOLVERS: dict[str, type[WeightingSolver]] = {
+    "exact": Exact,
+    "least_squares": LeastSquares,
+    "lasso": SparseLeastSquares,
+    "sfgd": StochasticDescent,
+}
+#: Rows that instantiations are compared on.
+SEARCH_ROWS = 800
+
+
+class WeightingLearner:
+    """One fit.
+
+    Parameters
+    ----------
+    plan : WeightingPlan
+    rows : CanonicalRows
+        Standardised, X with the column of the bias.
+    n_jobs : int or None
+    stage : callable, optional
+        Returns the callback that the iterations of a stage report to.
+    """
+
+    def __init__(
+        self,
+        plan: WeightingPlan,
+        rows: CanonicalRows,
+        n_jobs: int | None,
+        stage: Stage | None = None,
+    ) -> None:
+        self.plan = plan
+        self.rows = rows
+        self.stage = stage
+        self.solver = SOLVERS[plan.solver](plan, rows, n_jobs, stage)
+        self.interrupted = False
+
+    def learn(self) -> Learned:
+        """Choose the setting if there is a choice, and fit."""
+        tried = self._search()
+        candidate = best_of(tried).instantiation if tried else self.plan.candidates[0]
+        learned = self.solver.fit(candidate, self._remaining(tried))
+        if self.stage is not None:
+            self.stage("fitted")(1, learned.objective)
+        return self._with_search(learned, tried)
+
+    def learn_batch(self, state: dict[str, Any] | None) -> tuple[Learned, dict[str, Any]]:
+        """Learn from rows on top of those that `state`, of plain arrays, has summed up.
+
+        A setting is searched for in the first batch only.
+        """
+        tried = [] if state is not None else self._search()
+        candidate = best_of(tried).instantiation if tried else self.plan.candidates[0]
+        alphas = self._alphas
+        if tried and self.plan.solver == "sfgd":
+            alphas = (best_of(tried).alpha,)
+        learned, state = self.solver.learn_batch(candidate, alphas, state)
+        return self._with_search(learned, tried), state
+
+    def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
+        """Predictions of some rows by fits without them, and the rows."""
+        return self.solver.left_out(learned)
+
+    @property
+    def _alphas(self) -> tuple[float, ...]:
+        return self.solver.alphas if self.plan.alphas is None else self.plan.alphas
+
+    def _search(self) -> list[Setting]:
+        """Loss of every setting on rows left out of the first ones, if there is a choice."""
+        candidates, alphas = self.plan.candidates, self._alphas
+        if len(candidates) == 1 and (len(alphas) == 1 or not self._searches_alpha):
+            return []
+        part = self.rows.take(slice(0, SEARCH_ROWS))
+        report = self.stage("choosing") if self.stage is not None else None
+        tried: list[Setting] = []
+        for number, candidate in enumerate(candidates):
+            try:
+                losses = self.solver.losses(candidate, part, alphas)
+            except KeyboardInterrupt:
+                if not tried:
+                    raise
+                self.interrupted = True
+                break
+            tried += [
+                Setting(candidate, alpha, loss) for alpha, loss in zip(alphas, losses, strict=True)
+            ]
+            if report is not None:
+                report(number, min(losses))
+        return tried
+
+    @property
+    def _searches_alpha(self) -> bool:
+        """Whether the search is where alpha is chosen, and not the fit."""
+        if self.plan.solver == "sfgd":
+            return True
+        return self.plan.solver != "lasso" and len(self.rows.X) <= SEARCH_ROWS
+
+    def _remaining(self, tried: list[Setting]) -> tuple[float, ...]:
+        """Alphas that the fit is still to choose from."""
+        if tried and self._searches_alpha:
+            return (best_of(tried).alpha,)
+        return self._alphas
+
+    def _with_search(self, learned: Learned, tried: list[Setting]) -> Learned:
+        chosen = learned.setting.instantiation
+        if tried and self._searches_alpha:
+            learned = replace(learned, setting=best_of(tried))
+        if learned.tried:
+            # What all rows say of the chosen instantiation replaces what the first ones said.
+            tried = [setting for setting in tried if setting.instantiation is not chosen]
+        if self.plan.solver == "lasso":
+            # Its search compares instantiations alone.
+            tried = []
+        status = Status.INTERRUPTED if self.interrupted else learned.status
+        return replace(learned, status=status, tried=(*tried, *learned.tried))

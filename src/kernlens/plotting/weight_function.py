@@ -1,0 +1,96 @@
+"""The weight function of an RKHS weighting, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernlens.inspection import WeightProfile, weight_profile
+from kernlens.plotting._style import TEXT, tidy
+
+#: Size in inches of a figure made here.
+FIGURE_SIZE = (9.0, 3.6)
+#: Of the Okabe-Ito palette.
+CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+class WeightFunctionDisplay:
+    """alpha(w) of ``f(x) = c + E_w[alpha(w) phi(w, x)]``, along directions and on their plane.
+
+    A hill says that base predictors around that weight add to the prediction, a valley that they
+    take from it. For stumps: where thresholds matter, column by column.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    profile : WeightProfile
+
+    Attributes
+    ----------
+    figure_ : matplotlib.figure.Figure
+    axes_ : dict of str to matplotlib.axes.Axes
+        ``"curves"`` and, if there are two directions, ``"plane"``.
+    """
+
+    figure_: Figure
+    axes_: dict[str, Axes]
+
+    def __init__(self, profile: WeightProfile) -> None:
+        self.profile = profile
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, *, n_curves: int = 3, target: int = 0
+    ) -> WeightFunctionDisplay:
+        """Draw the weight function of a fitted model.
+
+        Parameters
+        ----------
+        model : RKHSWeightingRegressor or RKHSWeightingClassifier
+            Fitted, with a named instantiation.
+        n_curves : int, default=3
+            Directions, or columns for stumps.
+        target : int, default=0
+            Which of several targets or classes.
+        """
+        return cls(weight_profile(model, n_curves=n_curves, target=target)).plot()
+
+    def plot(self) -> WeightFunctionDisplay:
+        """Draw into a new figure."""
+        profile = self.profile
+        n_panels = 1 if profile.plane is None else 2
+        width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
+        self.figure_, axes = plt.subplots(
+            1, n_panels, figsize=(width, FIGURE_SIZE[1]), layout="constrained", squeeze=False
+        )
+        self.axes_ = {"curves": axes[0, 0]}
+        self._draw_curves(axes[0, 0])
+        if profile.plane is not None:
+            self.axes_["plane"] = axes[0, 1]
+            self._draw_plane(axes[0, 1], profile.plane)
+        return self
+
+    def _draw_curves(self, ax: Axes) -> None:
+        profile = self.profile
+        ax.axhline(0.0, color=TEXT, linewidth=0.6)
+        for k, label in enumerate(profile.labels):
+            colour = CURVES[k % len(CURVES)]
+            ax.plot(profile.grid[k], profile.values[k], color=colour, label=label)
+        where = "threshold" if profile.stumps else "weight along the direction (in sigma)"
+        tidy(ax, "Weight function", where, "alpha (relative)")
+        ax.legend(fontsize=8, frameon=False)
+
+    def _draw_plane(self, ax: Axes, plane: Any) -> None:
+        steps = self.profile.grid[0]
+        largest = float(np.max(np.abs(plane))) or 1.0
+        image = ax.pcolormesh(
+            steps, steps, plane, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="auto"
+        )
+        ax.set_aspect("equal")
+        self.figure_.colorbar(image, ax=ax, shrink=0.85).ax.tick_params(labelsize=8)
+        tidy(ax, "On the plane of two directions", "along direction 1", "along direction 2")
