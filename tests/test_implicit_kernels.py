@@ -83,8 +83,8 @@ def test_stumps_are_orthant_probabilities(r):
     h = np.array([-3.0, -0.7, 0.0, 1e-9, 0.4, 2.5, 7.0])
     expected = orthants(h, h, r)
     kernel = StumpKernel(r)
-    series = kernel.matrix(h[:, None], h[:, None])
-    np.testing.assert_allclose(series, expected, rtol=0, atol=1e-12)
+    matrix = kernel.matrix(h[:, None], h[:, None])
+    np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(kernel._pairs(h[:, None], h), expected, rtol=0, atol=1e-12)
     # The scale divides, and columns are averaged.
     wide = np.column_stack([h, h[::-1]])
@@ -92,16 +92,25 @@ def test_stumps_are_orthant_probabilities(r):
     np.testing.assert_allclose(other, (expected + expected[::-1, ::-1]) / 2, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("r", [0.05, 0.5, 0.9, 0.91])
-def test_series_and_owens_function_agree(r, monkeypatch):
+def test_columns_of_few_values_are_compared_value_by_value():
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.integers(0, 3, 60) - 1.0, rng.standard_normal(60)])
+    Z = np.column_stack([rng.integers(0, 2, 50) - 0.5, rng.standard_normal(50)])
+    kernel = implicit.StumpKernel(0.7, 0.9)
+    expected = sum(kernel._pairs(X[:, [j]] / 0.9, Z[:, j] / 0.9) for j in range(2)) / 2
+    np.testing.assert_allclose(kernel.matrix(X, Z), expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("r", [0.05, 0.5, 0.9, 0.99])
+def test_common_factor_and_owens_function_agree(r, monkeypatch):
     X = np.concatenate([rows(3, 20), [[0.0, -0.0, 1e-300], [12.0, -30.0, 1e5], [-38.2, 37, 39]]])
     dual = np.random.default_rng(2).standard_normal((2, len(X)))
     kernel = StumpKernel(r)
-    assert kernel._n_terms <= implicit.MOST_TERMS
-    by_series = kernel.matrix(X, X), kernel.gradient(X, X, dual)
-    monkeypatch.setattr(implicit, "MOST_TERMS", 0)
+    assert len(kernel._points) <= implicit.MOST_POINTS
+    by_factor = kernel.matrix(X, X), kernel.gradient(X, X, dual)
+    monkeypatch.setattr(implicit, "MOST_POINTS", 0)
     by_owen = kernel.matrix(X, X), kernel.gradient(X, X, dual)
-    for one, other in zip(by_series, by_owen, strict=True):
+    for one, other in zip(by_factor, by_owen, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
 
 

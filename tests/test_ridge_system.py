@@ -130,14 +130,15 @@ def assert_maps(mapped, A, y, weights, intercept):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_system_of_mixed_features(intercept):
     A, y, weights = problem()
-    mix = np.triu(np.random.default_rng(2).standard_normal((N_COLUMNS, N_COLUMNS)))
+    root = np.triu(np.random.default_rng(2).standard_normal((N_COLUMNS, N_COLUMNS)))
+    root += 3.0 * np.eye(N_COLUMNS)
     system = system_of(A, y, weights, intercept)
-    gram, kept = system.gram.copy(), mix.copy()
-    mapped = system.mapped_by_triangle(mix)
-    assert_maps(mapped, A @ mix, y, weights, intercept)
+    gram, kept = system.gram.copy(), root.copy()
+    mapped = system.divided_by_triangle(root)
+    assert_maps(mapped, A @ np.linalg.inv(root), y, weights, intercept)
     np.testing.assert_array_equal(mapped.gram, mapped.gram.T)
     np.testing.assert_array_equal(system.gram, gram)
-    np.testing.assert_array_equal(mix, kept)
+    np.testing.assert_array_equal(root, kept)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -152,7 +153,7 @@ def test_a_mapped_system_forgets_the_eigenvectors_of_the_other():
     system = system_of(*problem(), True)
     system.solve_along([0.1])
     scales = np.arange(1.0, N_COLUMNS + 1)
-    for mapped in (system.scaled(scales), system.mapped_by_triangle(np.diag(scales))):
+    for mapped in (system.scaled(scales), system.divided_by_triangle(np.diag(scales))):
         np.testing.assert_allclose(
             mapped.solve_along([0.1])[0][0], mapped.solve(0.1)[0], rtol=0, atol=1e-11
         )

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens.linalg.triangular import PANEL, PivotedCholesky, multiply_upper
+from kernlens.linalg.triangular import (
+    PANEL,
+    PivotedCholesky,
+    divide_by_upper,
+    multiply_upper,
+)
 
 
 def semidefinite(n, rank, seed=0):
@@ -43,9 +48,8 @@ def test_factor_of_a_definite_matrix(n):
     np.testing.assert_array_equal(M, kept)
     np.testing.assert_array_equal(np.sort(factor.kept), np.arange(n))
     part = M[np.ix_(factor.kept, factor.kept)]
-    white = factor.inverse_root.T @ part @ factor.inverse_root
-    np.testing.assert_allclose(white, np.eye(n), atol=1e-11)
-    np.testing.assert_array_equal(factor.inverse_root, np.triu(factor.inverse_root))
+    np.testing.assert_allclose(factor.root.T @ factor.root, part, atol=1e-13 * np.abs(M).max())
+    np.testing.assert_array_equal(factor.root, np.triu(factor.root))
     assert 1.0 <= factor.condition <= np.linalg.cond(M) * (1 + 1e-10)
 
 
@@ -54,12 +58,10 @@ def test_factor_of_a_deficient_matrix(rank):
     M = semidefinite(20, rank)
     factor = PivotedCholesky.of(M, 1e-11)
     assert len(factor.kept) == len(set(factor.kept.tolist())) == rank
-    assert factor.inverse_root.shape == (rank, rank)
     part = M[np.ix_(factor.kept, factor.kept)]
-    white = factor.inverse_root.T @ part @ factor.inverse_root
-    np.testing.assert_allclose(white, np.eye(rank), atol=1e-9)
+    np.testing.assert_allclose(factor.root.T @ factor.root, part, atol=1e-13 * np.abs(M).max())
     # Nothing is lost: the rows that are kept span all.
-    columns = M[:, factor.kept] @ factor.inverse_root
+    columns = divide_by_upper(M[:, factor.kept], factor.root)
     np.testing.assert_allclose(columns @ columns.T, M, atol=1e-10 * np.abs(M).max())
 
 
@@ -74,7 +76,7 @@ def test_elimination_starts_with_the_largest_pivot():
     M = np.diag([1.0, 4.0, 9.0, 1e-14])
     factor = PivotedCholesky.of(M, 1e-12)
     np.testing.assert_array_equal(factor.kept, [2, 1, 0])
-    np.testing.assert_allclose(np.diagonal(factor.inverse_root), [1 / 3, 1 / 2, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(np.diagonal(factor.root), [3.0, 2.0, 1.0], rtol=1e-15)
     assert factor.condition == pytest.approx(9.0)
 
 
@@ -83,3 +85,13 @@ def test_cutoff_is_relative_to_the_largest(cutoff, rank):
     for scale in (1e-8, 1.0, 1e8):
         M = scale * np.diag([1.0, 1e-4, 1e-2, 1e-7])
         assert len(PivotedCholesky.of(M, cutoff).kept) == rank
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_division_undoes_the_product(dtype):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 5)).astype(dtype)
+    R = (np.triu(rng.standard_normal((5, 5))) + 3 * np.eye(5)).astype(dtype)
+    quotient = divide_by_upper(A @ R, R)
+    assert quotient.dtype == dtype
+    np.testing.assert_allclose(quotient, A, atol=50 * np.finfo(dtype).eps)

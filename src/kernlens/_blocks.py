@@ -126,4 +126,9 @@ def sum_blocks(
 
     groups = split_range(len(blocks), max(1, -(-len(blocks) // N_SUMS)))
     totals = map_blocks(total, groups, n_jobs=n_jobs, work=work)
-    return [np.sum(parts, axis=0) for parts in zip(*totals, strict=True)]
+    # In place: large parts are not stacked to be added up.
+    first, *others = totals
+    for sums in others:
+        for part, more in zip(first, sums, strict=True):
+            part += more
+    return first

@@ -122,10 +122,21 @@ class StumpMap:
 
     def gradient(self, X: FloatArray, coefficients: FloatArray) -> FloatArray:
         """Gradients in x of ``sum_t c_t feature_t(x)``, (n_targets, n_samples, n_inputs)."""
-        slopes = self.profile.slope(self._shifted(X)) / self.width
+        return self._by_column(self.profile.slope(self._shifted(X)) / self.width, coefficients)
+
+    def column_functions(self, X: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """The functions of single columns that ``sum_t c_t feature_t(x)`` is the sum of.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_samples, n_inputs)
+        """
+        return self._by_column(self.evaluate(X), coefficients)
+
+    def _by_column(self, values: FloatArray, coefficients: FloatArray) -> FloatArray:
         members = np.zeros((len(self.columns), self.n_inputs))
         members[np.arange(len(self.columns)), self.columns] = 1.0
-        return np.stack([(slopes * row) @ members for row in coefficients])
+        return np.stack([(values * row) @ members for row in coefficients])
 
     def _shifted(self, X: FloatArray) -> FloatArray:
         Z = np.take(X, self.columns, axis=1)

@@ -25,8 +25,8 @@ class WeightProfile:
     labels : tuple of str
         What the curves belong to.
     grid : ndarray of shape (n_curves, n_points)
-        Lengths of weights along unit directions, in units of sigma; for stumps thresholds in the
-        units of the column.
+        Lengths of weights along unit directions, in units of sigma; for stumps thresholds, in
+        standard deviations of the column from its mean.
     values : ndarray of shape (n_curves, n_points)
         alpha, up to a constant positive factor.
     plane : ndarray of shape (n_points, n_points) or None
@@ -86,14 +86,11 @@ def _of_stumps(model: Any, n_curves: int, n_points: int, target: int) -> WeightP
     order = np.argsort(-model.feature_importances_[varying], kind="stable")[:n_curves]
     names = resolve_feature_names(model, None)
     steps = np.linspace(-REACH, REACH, n_points) * model._sigma
-    grid, values = [], []
-    for place in order:
-        points = np.column_stack([np.full(n_points, place), steps])
-        values.append(_alpha(model, points, target))
-        column = varying[place]
-        grid.append(model.mean_[column] + model.scale_[column] * steps)
-    labels = tuple(str(names[varying[place]]) for place in order)
-    return WeightProfile(labels, np.array(grid), np.array(values), None, True)
+    values = [
+        _alpha(model, np.column_stack([np.full(n_points, place), steps]), target) for place in order
+    ]
+    labels = tuple(names[varying[place]] for place in order)
+    return WeightProfile(labels, np.tile(steps, (len(order), 1)), np.array(values), None, True)
 
 
 def _input_directions(model: Any) -> FloatArray:

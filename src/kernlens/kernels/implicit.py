@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -28,10 +29,12 @@ from kernlens._geometry import squared_lengths, unit_rows
 
 FloatArray = NDArray[np.floating]
 
-#: Terms of the tetrachoric series fall by r; beyond so many of them Owen's function is used.
-MOST_TERMS = 1000
-#: What the terms left out may add up to.
-SERIES_ERROR = 1e-16
+#: Points of the common factor of two thresholds; beyond so many of them Owen's function is used.
+MOST_POINTS = 800
+#: Where the density of the factor is below rounding.
+FACTOR_RANGE = 8.8
+#: Factors of several columns are multiplied together once they have so many columns.
+WIDE = 512
 #: Larger arguments give the same function values and undefined differences.
 LARGEST_ARGUMENT = 40.0
 
@@ -123,32 +126,47 @@ class RampKernel:
 class StumpKernel:
     """``(1/n) sum_j S(x_j / s, x'_j / s; r)``, s the `scale`.
 
-    For r up to about 0.96 by the tetrachoric series
-
-        S(h, k; r) = erf(h/sqrt 2) erf(k/sqrt 2) + 4 phi(h) phi(k) sum_m r^(m+1) He_m(h) He_m(k) / (m+1)!
-
-    whose terms are products, so that the sum over pairs is a matrix product; beyond by Owen's T
-    function, and for r = 1 by S = 1 - 2 |Phi(h) - Phi(k)|.
-    """  # noqa: E501
+    Two normal variables of correlation r have a common factor: A = sqrt(r) Z + sqrt(1 - r) E, so
+    that S(h, k; r) = E_Z[g(h, Z) g(k, Z)] with g(h, z) = erf((h - sqrt(r) z) / sqrt(2 (1 - r))).
+    The trapezoidal rule in z, with about two points to the width of g, is exact to rounding, and
+    its sum over pairs of rows is a matrix product. For r above 0.998 by Owen's T function, and for
+    r = 1 by S = 1 - 2 |Phi(h) - Phi(k)|. A column of few different
+    values has as many factors only.
+    """
 
     correlation: float
     scale: float = 1.0
 
-    @property
-    def _n_terms(self) -> int:
-        if self.correlation >= 1.0:
-            return MOST_TERMS + 1
-        return int(np.ceil(np.log(SERIES_ERROR) / np.log(self.correlation))) + 1
-
     def matrix(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """Kernel of the rows of X with those of Z, (n_x, n_z). O(n_x n_z n_inputs n_terms)."""
+        """Kernel of the rows of X with those of Z, (n_x, n_z). O(n_x n_z n_inputs n_points)."""
         total = np.zeros((len(X), len(Z)))
+        waiting: list[tuple[FloatArray, FloatArray]] = []
         for h, k in self._columns(X, Z):
-            if self._n_terms <= MOST_TERMS:
-                total += self._terms(h)[0] @ self._terms(k)[0].T
-            else:
+            parts = self._parts(h, k)
+            if parts is None:
                 total += self._pairs(h[:, None], k)
+                continue
+            waiting.append(parts)
+            if sum(part.shape[1] for part, _ in waiting) >= WIDE:
+                total += _products(waiting)
+                waiting = []
+        if waiting:
+            total += _products(waiting)
         return total / X.shape[1]
+
+    def _parts(self, h: FloatArray, k: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """F and G with S(h, k) = F G^T for all pairs, the narrowest known; None if there are none.
+
+        A column of few different values needs no more columns than it has values.
+        """
+        values, places = np.unique(np.concatenate([h, k]), return_inverse=True)
+        if len(values) < min(len(self._points), len(h) + len(k)):
+            eigenvalues, vectors = np.linalg.eigh(self._pairs(values[:, None], values))
+            root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+            return root[places[: len(h)]], root[places[len(h) :]]
+        if len(self._points) > MOST_POINTS:
+            return None
+        return self._factors(h), self._factors(k)
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Kernel of every row with itself, (n_x,)."""
@@ -161,39 +179,66 @@ class StumpKernel:
         """Gradients at X of ``sum_j dual_kj k(z_j, x)``, (n_targets, n_x, n_inputs)."""
         gradients = np.empty((len(dual), *X.shape))
         for column, (h, k) in enumerate(self._columns(X, Z)):
-            if self._n_terms <= MOST_TERMS:
-                slopes = self._terms(h)[1] @ (self._terms(k)[0].T @ dual.T)
+            if len(self._points) <= MOST_POINTS:
+                slopes = self._factor_slopes(h) @ (self._factors(k).T @ dual.T)
             else:
                 slopes = self._pair_slopes(h[:, None], k) @ dual.T
             gradients[:, :, column] = slopes.T / (X.shape[1] * self.scale)
         return gradients
 
+    def column_functions(self, X: FloatArray, Z: FloatArray, dual: FloatArray) -> FloatArray:
+        """The functions of single columns that ``sum_j dual_kj k(z_j, x)`` is the sum of.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_x, n_inputs)
+        """
+        values = np.empty((len(dual), *X.shape))
+        for column, (h, k) in enumerate(self._columns(X, Z)):
+            parts = self._parts(h, k)
+            if parts is None:
+                values[:, :, column] = dual @ self._pairs(k[:, None], h)
+            else:
+                values[:, :, column] = (dual @ parts[1]) @ parts[0].T
+        return values / X.shape[1]
+
     def _columns(self, X: FloatArray, Z: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         for j in range(X.shape[1]):
-            yield tuple(
+            h, k = (
                 np.clip(rows[:, j] / self.scale, -LARGEST_ARGUMENT, LARGEST_ARGUMENT)
                 for rows in (X, Z)
             )
+            yield h, k
 
-    def _terms(self, h: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """F (n, n_terms + 1) with S(h, k) = F(h) . F(k), and dF/dh.
+    @cached_property
+    def _points(self) -> FloatArray:
+        """Points of the trapezoidal rule; too many ones if r is near 1."""
+        # Of the density times both g: its Fourier transform falls like exp(-w^2 / (2 variance)),
+        # and the error of the rule is what is left of it at w = 2 pi / spacing, here exp(-40).
+        gap = max(1.0 - self.correlation, np.finfo(np.float64).eps)
+        variance = 1.0 + 2.0 * self.correlation / gap
+        spacing = float(np.pi / np.sqrt(20.0 * variance))
+        if not spacing * MOST_POINTS > 2.0 * FACTOR_RANGE:
+            return np.empty(MOST_POINTS + 1)
+        count = int(np.ceil(FACTOR_RANGE / spacing))
+        return np.linspace(-count * spacing, count * spacing, 2 * count + 1)
 
-        With u_m = 2 phi(h) He_m(h) / sqrt(m!), a bounded three-term recursion.
-        """
-        r, n_terms = self.correlation, self._n_terms
-        values = np.empty((len(h), n_terms + 1))
-        slopes = np.empty_like(values)
-        values[:, 0] = erf(h / np.sqrt(2.0))
-        before, now = np.zeros(len(h)), 2.0 * np.exp(-0.5 * h * h) / np.sqrt(2.0 * np.pi)
-        slopes[:, 0] = now
-        for m in range(n_terms):
-            following = (h * now - np.sqrt(m) * before) / np.sqrt(m + 1.0)
-            factor = np.sqrt(r ** (m + 1) / (m + 1.0))
-            values[:, m + 1] = factor * now
-            # (phi He_m)' = -phi He_{m+1}
-            slopes[:, m + 1] = -factor * np.sqrt(m + 1.0) * following
-            before, now = now, following
-        return values, slopes
+    def _factors(self, h: FloatArray) -> FloatArray:
+        """F (n, n_points) with S(h, k) = F(h) . F(k)."""
+        shares, shifted = self._shares_and_arguments(h)
+        factors: FloatArray = np.sqrt(shares) * erf(shifted / np.sqrt(2.0))
+        return factors
+
+    def _factor_slopes(self, h: FloatArray) -> FloatArray:
+        """dF/dh."""
+        shares, shifted = self._shares_and_arguments(h)
+        slopes = np.sqrt(shares * (2.0 / np.pi)) * np.exp(-0.5 * shifted * shifted)
+        return slopes / np.sqrt(1.0 - self.correlation)
+
+    def _shares_and_arguments(self, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+        points, r = self._points, self.correlation
+        shares = np.exp(-0.5 * points**2) / np.sqrt(2.0 * np.pi) * (points[1] - points[0])
+        return shares, (h[:, None] - np.sqrt(r) * points) / np.sqrt(1.0 - r)
 
     def _pairs(self, h: FloatArray, k: FloatArray) -> FloatArray:
         """S(h, k; r) by Owen's T function; h and k are broadcast."""
@@ -216,6 +261,12 @@ class StumpKernel:
             return density * np.sign(k - h)
         slopes: FloatArray = density * erf((k - r * h) / np.sqrt(2.0 * (1.0 - r * r)))
         return slopes
+
+
+def _products(factors: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Sum of ``F G^T`` over pairs of factors, as one product."""
+    left, right = zip(*factors, strict=True)
+    return np.hstack(left) @ np.hstack(right).T
 
 
 def _owen(h: FloatArray, numerator: FloatArray, q: float) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpotrf, dpstrf
 
 from kernlens._blocks import split_range
 
@@ -15,6 +15,8 @@ FloatArray = NDArray[np.floating]
 
 #: Columns of a triangular matrix that are worth a product of their own.
 PANEL = 64
+#: Up to this ratio of pivots a factorisation without pivoting is good enough.
+PLAIN_CONDITION = 1e4
 
 
 def multiply_upper(A: FloatArray, U: FloatArray) -> FloatArray:
@@ -40,23 +42,36 @@ class PivotedCholesky:
     ----------
     kept : ndarray of shape (rank,)
         Rows, in the order of elimination.
-    inverse_root : ndarray of shape (rank, rank)
-        R^{-1}, upper triangular.
+    root : ndarray of shape (rank, rank)
+        R, upper triangular.
     condition : float
         Ratio of the extreme pivots, a lower bound of the condition number of what is kept.
     """
 
     kept: NDArray[np.integer]
-    inverse_root: FloatArray
+    root: FloatArray
     condition: float
 
     @classmethod
     def of(cls, M: FloatArray, cutoff: float) -> PivotedCholesky:
         """Factorise; pivots below `cutoff` times the largest are taken for zero. O(n^3)."""
         largest = float(np.max(np.diagonal(M)))
+        factor, info = dpotrf(M, lower=0, clean=1)
+        if info == 0 and _condition(factor) < min(PLAIN_CONDITION, 0.01 / cutoff):
+            # Nothing is near zero, and pivots take twice as long.
+            return cls(np.arange(len(M)), factor, _condition(factor))
         factor, pivots, rank, _ = dpstrf(M, tol=cutoff * largest, lower=0)
         root = np.triu(factor[:rank, :rank])
-        inverse: FloatArray = solve_triangular(root, np.eye(rank), check_finite=False)
-        diagonal = np.diagonal(root)
-        condition = float((diagonal.max() / diagonal.min()) ** 2)
-        return cls(pivots[:rank].astype(np.intp) - 1, inverse, condition)
+        return cls(pivots[:rank].astype(np.intp) - 1, root, _condition(root))
+
+
+def _condition(root: FloatArray) -> float:
+    diagonal = np.diagonal(root)
+    smallest = float(diagonal.min())
+    return float((diagonal.max() / smallest) ** 2) if smallest > 0.0 else np.inf
+
+
+def divide_by_upper(A: FloatArray, R: FloatArray) -> FloatArray:
+    """Return ``A @ R^{-1}`` for an upper triangular R, (n, k)."""
+    quotient: FloatArray = solve_triangular(R, A.T, trans=1, check_finite=False)
+    return quotient.T

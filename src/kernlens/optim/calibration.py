@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 FloatArray = NDArray[np.floating]
 
 #: Sizes of scores that are taken at their word: at least, and at most.
-SMALLEST, LARGEST = 0.5, 0.999
+SMALLEST, LARGEST = 0.5, 0.99
 
 
 def log_odds(scores: FloatArray, trusted: float) -> FloatArray:

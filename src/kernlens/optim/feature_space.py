@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from kernlens._blocks import map_blocks, single_threaded_blas, split_range, sum_blocks
 from kernlens.features.random_maps import FeatureMap
 from kernlens.features.weightings import Weighting
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
-from kernlens.linalg.triangular import PivotedCholesky, multiply_upper
+from kernlens.linalg.triangular import PivotedCholesky, divide_by_upper
 
 FloatArray = NDArray[np.floating]
 
@@ -27,7 +28,8 @@ CUTOFF = 1e-12
 #: Up to this condition number the sums of products of features are mapped, and not the features
 #: themselves: half the work, and still more digits than the penalty needs.
 WELL_CONDITIONED = 1e6
-#: Entries of a block of features.
+#: Entries of a block of features: for sums, whose T^2 parts are then few, and for values.
+SUM_ENTRIES = 4_000_000
 BLOCK_ENTRIES = 1_000_000
 #: Elementary operations per entry, for the choice between one thread and several.
 WORK_PER_ENTRY = 50
@@ -35,7 +37,7 @@ WORK_PER_ENTRY = 50
 
 @dataclass(frozen=True)
 class FeatureSpace:
-    """Features P = F @ mix, ridge regression on which is the fit.
+    """Features P, ridge regression on which is the fit.
 
     Attributes
     ----------
@@ -46,7 +48,7 @@ class FeatureSpace:
     scales : ndarray of shape (k,)
         Factors of the features.
     root : ndarray of shape (k, k) or None
-        R^{-1}, upper triangular; None for the identity. ``mix = diag(scales) R^{-1}``.
+        R, upper triangular; None for the identity. ``P = F diag(scales) R^{-1}``.
     log_scale : float
         P is to be multiplied by its exponential to have the norm of the function space.
     condition : float
@@ -80,7 +82,7 @@ class FeatureSpace:
             features.take(kept),
             kept,
             scales[kept],
-            factor.inverse_root,
+            factor.root,
             shift - 0.5 * log_penalty,
             factor.condition,
         )
@@ -111,11 +113,16 @@ class FeatureSpace:
         """P of some rows, (n_samples, k)."""
         P = self.features.evaluate(X)
         P *= self.scales.astype(P.dtype, copy=False)
-        return P if self.root is None else multiply_upper(P, self.root.astype(P.dtype, copy=False))
+        if self.root is None:
+            return P
+        return divide_by_upper(P, self.root.astype(P.dtype, copy=False))
 
     def coefficients(self, b: FloatArray) -> FloatArray:
         """Coefficients of F, (n_targets, k), for those of P."""
-        return (b if self.root is None else b @ self.root.T) * self.scales
+        if self.root is None:
+            return b * self.scales
+        solved: FloatArray = solve_triangular(self.root, b.T, check_finite=False)
+        return solved.T * self.scales
 
     def system(
         self,
@@ -123,14 +130,20 @@ class FeatureSpace:
         y: FloatArray,
         weights: FloatArray,
         n_jobs: int | None = None,
+        precision: type[np.floating] = np.float64,
     ) -> RidgeSystem:
         """Normal equations of P, with an intercept, summed over blocks of rows.
 
-        O(n T d + n T^2 + T^3); memory of 8 partial sums of T^2 and of a few blocks.
+        O(n T d + n T^2 + T^3); memory of 8 partial sums of T^2 and of a few blocks, which are of
+        the given precision.
         """
         first = not self.well_conditioned
-        evaluate = self.matrix if first else self.features.evaluate
-        blocks = split_range(len(X), max(64, BLOCK_ENTRIES // max(1, len(self.kept))))
+        features = self.matrix if first else self.features.evaluate
+
+        def evaluate(rows: FloatArray) -> FloatArray:
+            return features(rows.astype(precision, copy=False))
+
+        blocks = split_range(len(X), max(64, SUM_ENTRIES // max(1, len(self.kept))))
         # What remains of the mean when that of some rows is taken off is small.
         shift = evaluate(X[:: max(1, len(X) // 100)]).mean(axis=0, dtype=np.float64)
         work = float(WORK_PER_ENTRY * len(X) * len(self.kept))
@@ -148,7 +161,7 @@ class FeatureSpace:
 
     def _mapped(self, system: RidgeSystem) -> RidgeSystem:
         scaled = system.scaled(self.scales)
-        return scaled if self.root is None else scaled.mapped_by_triangle(self.root)
+        return scaled if self.root is None else scaled.divided_by_triangle(self.root)
 
 
 def decision_in_blocks(

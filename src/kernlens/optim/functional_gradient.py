@@ -26,6 +26,8 @@ FloatArray = NDArray[np.floating]
 STEPS_AT_ONCE = 64
 #: A factor of the iterate that is rounding of 0, which it is at t = 2, or t = 1 for half steps.
 SMALLEST_FACTOR = 1e-12
+#: A common factor below this is multiplied out.
+SMALLEST_SCALE = 1e-4
 #: Attributes that steps change.
 STATE = (
     "W",
@@ -96,8 +98,10 @@ class Descent:
         self.radius = None if self.rule.max_norm is None else float(self.rule.max_norm)
         self.W = self.weighting.sample(0, np.random.default_rng(self.seed))
         self.raw, self.before, self.settled = (np.empty((self.n_targets, 0)) for _ in range(3))
-        self.scale = np.ones(self.n_targets)
-        self.scale_sum, self.squared_norm, self.largest_norm = np.zeros((3, self.n_targets))
+        self.scale: FloatArray = np.ones(self.n_targets)
+        self.scale_sum: FloatArray = np.zeros(self.n_targets)
+        self.squared_norm: FloatArray = np.zeros(self.n_targets)
+        self.largest_norm: FloatArray = np.zeros(self.n_targets)
 
     def state(self) -> dict[str, Any]:
         """Everything that steps change, as plain arrays."""
@@ -148,8 +152,7 @@ class Descent:
                 errors = self.scale[:, None] * values[:, rows] - y[:, rows]
                 phi = base.take(members).evaluate(X[rows]) * gains[members]
                 slopes = 2.0 * errors @ phi / (len(rows) * c)
-                if self._step(slopes, n_old + members, past[:, members]):
-                    values[:] = 0.0
+                values *= self._step(slopes, n_old + members, past[:, members])[:, None]
                 values += self.raw[:, n_old + members] @ F[:, members].T
                 if report is not None:
                     report(self.n_steps, float(np.mean(np.square(errors))))
@@ -176,8 +179,10 @@ class Descent:
         self.before = np.concatenate([self.before, zeros], axis=1)
         self.settled = np.concatenate([self.settled, zeros], axis=1)
 
-    def _step(self, slopes: FloatArray, members: NDArray[np.integer], past: FloatArray) -> bool:
-        """One step: shrink, add, update the norm by (76), project; whether the past is gone."""
+    def _step(
+        self, slopes: FloatArray, members: NDArray[np.integer], past: FloatArray
+    ) -> FloatArray:
+        """One step: shrink, add, update the norm by (76), project; what `raw` was multiplied by."""
         t = self.n_steps + 1
         eta = 1.0 / (self.penalty * t * (2.0 if self.rule.step == "half" else 1.0))
         shrink = 1.0 - 2.0 * eta * self.penalty
@@ -187,14 +192,11 @@ class Descent:
         grown = shrink**2 * self.squared_norm + np.sum((added @ among) * added, axis=1)
         grown += 2.0 * shrink * np.sum(at_new * added, axis=1)
         self.squared_norm = np.maximum(grown, 0.0)
-        forgotten = abs(shrink) < SMALLEST_FACTOR
-        if forgotten:
-            # Nothing of the past remains: what it adds to the average is settled.
-            self.settled += self.raw * (self.scale_sum[:, None] - self.before)
-            self.raw[:] = 0.0
-            self.scale = np.ones(self.n_targets)
-        else:
-            self.scale = self.scale * shrink
+        kept: FloatArray = np.ones(self.n_targets)
+        self.scale = self.scale * shrink
+        if abs(shrink) < SMALLEST_FACTOR:
+            # Nothing of the past remains.
+            kept = self._settle(np.zeros(self.n_targets))
         self.raw[:, members] = added / self.scale[:, None]
         self.before[:, members] = self.scale_sum[:, None]
         if self.radius is not None:
@@ -203,9 +205,21 @@ class Descent:
             self.scale = self.scale * factors
             self.squared_norm = self.squared_norm * factors**2
         self.largest_norm = np.maximum(self.largest_norm, np.sqrt(self.squared_norm))
+        if np.any(np.abs(self.scale) < SMALLEST_SCALE):
+            # Projections one after the other: what the scale adds up to would lose its digits.
+            kept = kept * self._settle(self.scale)
         self.scale_sum = self.scale_sum + self.scale
         self.n_steps = t
-        return forgotten
+        return kept
+
+    def _settle(self, factors: FloatArray) -> FloatArray:
+        """Settle what iterates add to the average so far, and go on from `factors` times `raw`."""
+        self.settled += self.raw * (self.scale_sum[:, None] - self.before)
+        self.raw *= factors[:, None]
+        self.before[:] = 0.0
+        self.scale_sum = np.zeros(self.n_targets)
+        self.scale = np.ones(self.n_targets)
+        return factors
 
     @property
     def average(self) -> FloatArray:

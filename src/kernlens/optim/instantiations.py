@@ -232,7 +232,8 @@ def correlation_of(
         ratio = -float(np.expm1(-4.0 * np.log(kappa) / n_inputs))
     else:
         assert gamma is not None
-        ratio = (sigma / gamma) ** 2
+        # Nothing larger changes the correlation, and its square is still a number.
+        ratio = min(sigma / gamma, 1e100) ** 2
     if name.startswith("exp_"):
         return 0.5 * ratio
     return ratio / (1.0 + ratio)

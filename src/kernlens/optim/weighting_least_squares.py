@@ -23,6 +23,11 @@ from kernlens.optim.weighting_solver import (
 
 FloatArray = NDArray[np.floating]
 
+#: Sums of products in single precision have errors of about 1e-7 of the largest: they are good
+#: enough for alphas from here on, and penalties of up to this condition number.
+SINGLE_ALPHA = 1e-5
+SINGLE_CONDITION = 1e4
+
 
 class LeastSquares(WeightingSolver):
     """Ridge regression in coordinates where the penalty is the Euclidean norm."""
@@ -30,18 +35,20 @@ class LeastSquares(WeightingSolver):
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
         """Fit with an instantiation, at the best of some alphas."""
         space = self._space(candidate)
+        precision = self._precision(space, alphas)
         if len(alphas) == 1:
-            return self._solve(candidate, space, alphas, {"train": self._sum(space, slice(None))})
+            systems = {"train": self._sum(space, slice(None), precision)}
+            return self._solve(candidate, space, alphas, systems)
         if len(self.rows.X) <= LEAVE_ONE_OUT_ROWS:
             log_factor = self._log_factor(candidate, space)
             spectrum, _ = self._spectrum_of(candidate, self.rows)
             tried = self._along(candidate, alphas, spectrum, log_factor)
-            systems = {"train": self._sum(space, slice(None))}
+            systems = {"train": self._sum(space, slice(None), precision)}
             learned = self._solve(candidate, space, (best_of(tried).alpha,), systems)
             return replace(learned, setting=best_of(tried), tried=tuple(tried))
         cut = self._cut(len(self.rows.X))
         parts = {"test": slice(0, cut), "train": slice(cut, None)}
-        systems = {name: self._sum(space, part) for name, part in parts.items()}
+        systems = {name: self._sum(space, part, precision) for name, part in parts.items()}
         return self._solve(candidate, space, alphas, systems)
 
     def learn_batch(
@@ -59,7 +66,7 @@ class LeastSquares(WeightingSolver):
         systems: dict[str, RidgeSystem] = {}
         for name, part in parts.items():
             if len(self.rows.X[part]):
-                systems[name] = self._sum(space, part)
+                systems[name] = self._sum(space, part, self._precision(space, alphas))
             if state is not None and name in state:
                 before = RidgeSystem(**state[name])
                 systems[name] = systems[name].merged(before) if name in systems else before
@@ -76,6 +83,13 @@ class LeastSquares(WeightingSolver):
         P = space.matrix(part.X).astype(np.float64, copy=False)
         left = np.minimum(part.weights, small_weight(self.rows.weights))
         return system.left_out(P, part.y, left, shift), part
+
+    def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
+        """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""
+        enough = min(alphas) >= SINGLE_ALPHA and space.condition <= SINGLE_CONDITION
+        if self.rows.X.dtype == np.float32 and enough and not self.plan.paper_units:
+            return np.float32
+        return np.float64
 
     def _solve(
         self,

@@ -125,9 +125,11 @@ class WeightingSolver:
             return FeatureSpace.of_kitchen_sinks(weighting, W)
         return FeatureSpace.of_weighting(weighting, W, self.plan.penalty)
 
-    def _sum(self, space: FeatureSpace, part: slice) -> RidgeSystem:
-        rows = self.rows
-        return space.system(rows.X[part], rows.y[:, part], rows.weights[part], self.n_jobs)
+    def _sum(
+        self, space: FeatureSpace, part: slice, precision: type[np.floating] = np.float64
+    ) -> RidgeSystem:
+        X, y, weights = self.rows.X[part], self.rows.y[:, part], self.rows.weights[part]
+        return space.system(X, y, weights, self.n_jobs, precision)
 
     def _along(
         self,

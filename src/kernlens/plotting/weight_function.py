@@ -81,7 +81,9 @@ class WeightFunctionDisplay:
         for k, label in enumerate(profile.labels):
             colour = CURVES[k % len(CURVES)]
             ax.plot(profile.grid[k], profile.values[k], color=colour, label=label)
-        where = "threshold" if profile.stumps else "weight along the direction (in sigma)"
+        where = "threshold (in standard deviations)"
+        if not profile.stumps:
+            where = "weight along the direction (in sigma)"
         tidy(ax, "Weight function", where, "alpha (relative)")
         ax.legend(fontsize=8, frameon=False)
 

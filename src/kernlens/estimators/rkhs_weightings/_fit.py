@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ from kernlens.base import FeatureLearnerMixin
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.rkhs_weightings._inputs import InputColumns
 from kernlens.features.weightings import Weighting
-from kernlens.kernels.implicit import ImplicitKernel
+from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
 from kernlens.optim.average_gradient import average_outer_product, leading_directions
 from kernlens.optim.feature_space import decision_in_blocks
 from kernlens.optim.held_out import Bounds, clip_decision
@@ -48,6 +48,8 @@ ALPHA_UNITS = ("relative", "paper")
 EXACT_ROWS = 2000
 #: Rows that gradients are averaged over.
 GRADIENT_ROWS = 1000
+#: Sums of the sizes of terms for which single precision leaves four digits of a prediction.
+LARGEST_TERMS = 1000.0
 #: Rows of the kernel between training rows and new ones that exist at once.
 KERNEL_ENTRIES = 4_000_000
 
@@ -132,11 +134,17 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         with bars as stage:
             learner = WeightingLearner(plan, rows, self.n_jobs, stage)
             learned = learner.learn()
-        if learned.status is Status.INTERRUPTED:
-            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=3)
+        self._warn_if_interrupted(learned)
+        # Before anything is stored: an interruption leaves the model that there was.
+        self._calibrate(learner, learned)
         self._forget()
         self._store(learned, plan, columns, targets, rows, SeenRows.of(rows))
-        self._calibrate(learner, learned)
+
+    @staticmethod
+    def _warn_if_interrupted(learned: Learned) -> None:
+        if learned.status is Status.INTERRUPTED:
+            # In the caller's file: this, the fit of encoded targets and the public one are between.
+            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=4)
 
     def _forget(self) -> None:
         """Drop what only some settings leave, and what a stream has summed up."""
@@ -163,6 +171,7 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
             low, high = (bound * targets.scale + targets.mean for bound in bounds)
             self.bounds_ = (low, high)
         self._store_function(learned)
+        self._single = rows.X.dtype == np.float32 and self._cancels_little(rows)
         if learned.tried:
             self.alpha_search_ = {
                 "alpha": np.array([one.alpha for one in learned.tried]),
@@ -192,6 +201,15 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         self.n_iter_ = learned.n_iter
         self.status_ = learned.status.value
 
+    def _cancels_little(self, rows: CanonicalRows) -> bool:
+        """Whether single precision suffices for predictions: terms are not much above their sum."""
+        if not hasattr(self, "coef_"):
+            return False
+        features = self._feature_map().evaluate(rows.X[:100].astype(np.float64))
+        terms = np.abs(self.coef_) @ np.abs(features).T
+        # Targets have unit variance.
+        return bool(np.max(terms) < LARGEST_TERMS)
+
     def _store_gradients(self, columns: InputColumns, rows: CanonicalRows) -> None:
         """Directions from the average outer product of gradients."""
         X = rows.X.astype(np.float64, copy=False)
@@ -216,14 +234,14 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         """
         if self.instantiation_ != "stumps":
             return np.sqrt(np.maximum(np.diagonal(product), 0.0))
-        spreads = np.zeros(X.shape[1])
-        for column in range(X.shape[1]):
-            alone = np.zeros_like(X)
-            alone[:, column] = X[:, column]
-            values = self._function_values(alone)
-            centred = values - np.average(values, axis=1, weights=weights)[:, None]
-            spreads[column] = np.sqrt(np.average(np.square(centred).sum(axis=0), weights=weights))
-        return spreads
+        if hasattr(self, "coef_"):
+            values = self._feature_map().column_functions(X, self.coef_)
+        else:
+            kernel = cast(StumpKernel, self._kernel())
+            values = kernel.column_functions(X, self.support_, self.dual_coef_)
+        centred = values - np.average(values, axis=1, weights=weights)[:, None]
+        spread: FloatArray = np.sqrt(np.average(centred**2, axis=1, weights=weights).sum(axis=0))
+        return spread
 
     def _calibrate(self, learner: WeightingLearner, learned: Learned) -> None:
         """What a classifier learns from rows that were left out; here nothing."""
@@ -250,6 +268,8 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
     def _function_values(self, inputs: FloatArray) -> FloatArray:
         """Values for standardised targets, (n_targets, n_samples)."""
         if hasattr(self, "coef_"):
+            if not self._single:
+                inputs = inputs.astype(np.float64, copy=False)
             values = decision_in_blocks(self._feature_map(), inputs, self.coef_, self.n_jobs)
             return values + self.intercept_[:, None]
         kernel, inputs = self._kernel(), inputs.astype(np.float64, copy=False)

@@ -50,8 +50,6 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         state: dict[str, Any] | None = getattr(self, "_stream", None)
         if state is None:
             check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        elif not np.any(weights):
-            return
         batch = canonical_rows(X, y, weights)
         if state is None:
             columns = InputColumns.of(
@@ -76,7 +74,8 @@ class StreamingRandomFeatures(BaseRandomFeatures):
             seen = seen.merged(self._seen)
         learner = WeightingLearner(plan, rows, self.n_jobs)
         learned, state = learner.learn_batch(state)
+        self._warn_if_interrupted(learned)
+        self._calibrate(learner, learned)
         self._forget()
         self._store(learned, plan, columns, targets, rows, seen)
-        self._calibrate(learner, learned)
         self._stream = state

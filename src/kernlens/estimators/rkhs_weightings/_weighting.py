@@ -92,7 +92,7 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
                     "correlation."
                 )
             check_between("kappa", self.kappa, 1.0, np.inf, " (equation (68))")
-        if name == "gamma" and exponential and not self.gamma**2 > 0.5 * self.sigma**2:
+        if name == "gamma" and exponential and not self.gamma > np.sqrt(0.5) * self.sigma:
             raise ValueError(
                 "gamma must be above sigma / sqrt(2) for the exponential kernel, got "
                 f"gamma={self.gamma!r} with sigma={self.sigma!r}."
@@ -184,25 +184,59 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         n_coordinates = self._weighting().sample(1, np.random.default_rng(0)).shape[1]
         if points.ndim != 2 or points.shape[1] != n_coordinates:
             raise ValueError(f"W must have shape (n_weights, {n_coordinates}), got {points.shape}.")
-        values = self._weight_values(points)
-        if not normalized and not (self._penalty == "l2" and hasattr(self, "support_")):
-            values = values * np.exp(-0.5 * self._weighting().log_unit)
+        values, log_constant = self._weight_values(points)
+        if not normalized:
+            with np.errstate(over="ignore"):
+                factor = np.exp(log_constant)
+            values = np.where(values == 0.0, 0.0, values * factor)
         return values[0] if len(values) == 1 else np.ascontiguousarray(values.T)
 
-    def _weight_values(self, W: FloatArray) -> FloatArray:
-        """alpha at weights, over the root of the unit of the kernel, (n_targets, n_weights)."""
+    def _weight_values(self, W: FloatArray) -> tuple[FloatArray, float]:
+        """alpha at weights up to a constant, (n_targets, n_weights), and the constant's logarithm.
+
+        The constant, in which the factors of high dimensions are, does not depend on W.
+        """
         weighting = self._weighting()
+        log_constant = -0.5 * weighting.log_unit
         if hasattr(self, "coef_"):
-            own = self.coef_ * np.exp(-weighting.expectation(self.weights_)[1])
+            logarithms = weighting.expectation(self.weights_)[1]
+            smallest = float(logarithms.min())
+            own = self.coef_ * np.exp(smallest - logarithms)
             values: FloatArray = own @ weighting.gram(self.weights_, W)
+            log_constant -= smallest
         elif self._penalty == "l2":
-            return self.dual_coef_ @ weighting.base(W).evaluate(self.support_)
+            return self.dual_coef_ @ weighting.base(W).evaluate(self.support_), 0.0
         else:
             features, log_factors = weighting.expectation(W)
             values = (self.dual_coef_ @ features.evaluate(self.support_)) * np.exp(log_factors)
-        return values * np.exp(weighting.log_rescaling(W))
+        return values * np.exp(weighting.log_rescaling(W)), log_constant
 
     # Bounds
+
+    def operator_constants(self) -> dict[str, float]:
+        """theta, kappa and tau of equations (51), (50) and (56), in the paper's units.
+
+        For rows no longer than the longest training row. theta is exact: the norm of the operator
+        that takes the weight function to its predictions.
+
+        Returns
+        -------
+        dict of str to float
+            In many dimensions theta may underflow to 0 and kappa overflow to inf.
+        """
+        check_is_fitted(self)
+        instantiation, radius = self._instantiation, self._seen.radius
+        if not isinstance(instantiation, Instantiation):
+            raise ValueError(
+                "the constants of a CustomWeighting are not known; choose a named instantiation."
+            )
+        unit = instantiation.log_unit()
+        factor = instantiation.sigma if instantiation.ramp else 1.0
+        with np.errstate(over="ignore"):
+            theta = np.exp(0.5 * (np.log(instantiation.theta_squared(radius)) + unit))
+            kappa = np.exp(0.5 * (instantiation.log_kappa_squared(radius) + unit))
+            tau = factor * np.sqrt(instantiation.tau_squared(radius))
+        return {"theta": float(theta), "kappa": float(kappa), "tau": float(tau)}
 
     def generalization_bound(
         self, delta: float = 0.05, kind: str = "rkhs", form: str = "corrected"

@@ -44,7 +44,7 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
         left out; ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-5 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
         Relative: lambda is `alpha` times the mean square of the centred features (for the Lasso,
-        times the root of that of one feature). Paper: lambda is `alpha`.
+        times the root of that of one feature). Paper: lambda is `alpha`, for standardised targets.
     sigma : float, default=1.0
         Standard deviation of the weights; it matters for thresholds of stumps and for
         `alpha_unit="paper"`.
@@ -120,7 +120,8 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
     ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with in
-    float32, and summed in float64. Repeated rows are merged, and rows are put in an order given by
+    float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing cancels, else in
+    float64. Repeated rows are merged, and rows are put in an order given by
     their content, so the result does not depend on it and a weight of 2 is exactly a repetition.
     Directions of ``"sign"`` and ``"stumps"``, which have no slope, are those of smoothed steps.
 
@@ -187,8 +188,8 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
         """
         X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=PRECISIONS)
         labels = encode_labels(y, weights, type(self).__name__)
-        self.classes_ = labels.classes
         self._fit_encoded(X, plus_minus_one(labels.targets), weights)
+        self.classes_ = labels.classes
         return self
 
     @available_if(can_stream)

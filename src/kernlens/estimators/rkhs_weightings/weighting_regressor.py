@@ -54,7 +54,7 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
     alpha_unit : {"relative", "paper"}, default="relative"
         Relative: lambda is `alpha` times the mean square of the centred features in the norm that
         is penalised (for the Lasso, times the root of that of one feature), so that the same values
-        fit all dimensions and instantiations. Paper: lambda is `alpha`.
+        fit all dimensions and instantiations. Paper: lambda is `alpha`, for standardised targets.
     correlation : "auto", float or list of float, default="auto"
         r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
@@ -146,7 +146,8 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3), exact O(n^2 d + n^3). Memory in
     bytes: about ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are
-    computed with in float32, and summed in float64. Repeated rows are merged, and rows are put in
+    computed with in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing
+    cancels, else in float64. Repeated rows are merged, and rows are put in
     an order given by their content, so the result does not depend on it and a weight of 2 is
     exactly a repetition.
 

@@ -1,0 +1,96 @@
+"""Predictions without a row from one eigendecomposition, against fits without the row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernlens.optim.leave_one_out import RidgeSpectrum
+
+
+def data(m=15, k=6, seed=0):
+    rng = np.random.default_rng(seed)
+    P = rng.normal(1.0, 1.0, (m, k))
+    y = np.stack([P[:, 0] ** 2, rng.normal(size=m)])
+    return P, y, rng.uniform(0.5, 2.0, m)
+
+
+def without(P, y, weights, shift, row, removed):
+    """Prediction of a row by ridge regression with a free constant, some of its weight gone."""
+    kept = weights.copy()
+    kept[row] -= removed
+    design = np.column_stack([P, np.ones(len(P))])
+    # alpha times the sum of all weights, that of the row included, stays.
+    penalty = shift * weights.sum() * np.diag([1.0] * P.shape[1] + [0.0])
+    b = np.linalg.solve((design.T * kept) @ design + penalty, (design.T * kept) @ y.T)
+    return design[row] @ b
+
+
+def expected(P, y, weights, shift, unit=np.inf):
+    removed = np.minimum(weights, unit)
+    return np.array([without(P, y, weights, shift, i, removed[i]) for i in range(len(P))]).T
+
+
+def spectra(P, y, weights):
+    yield RidgeSpectrum.of_features(P, y, weights)
+    yield RidgeSpectrum.of_kernel(P @ P.T, y, weights)
+
+
+@pytest.mark.parametrize("shape", [(15, 6), (8, 20)])
+@pytest.mark.parametrize("shift", [1e-3, 0.3])
+@pytest.mark.parametrize("unit", [np.inf, 0.9])
+def test_predictions_are_those_of_fits_without_the_row(shape, shift, unit):
+    P, y, weights = data(*shape)
+    for spectrum in spectra(P, y, weights):
+        found = spectrum.predictions(shift, unit)
+        np.testing.assert_allclose(found, expected(P, y, weights, shift, unit), atol=1e-8)
+
+
+def test_loss_is_the_weighted_mean_of_their_squares():
+    P, y, weights = data()
+    errors = (expected(P, y, weights, 0.05) - y) ** 2
+    for spectrum in spectra(P, y, weights):
+        loss = np.average(errors.sum(axis=0), weights=weights)
+        assert np.isclose(spectrum.loss(0.05), loss, rtol=1e-9)
+
+
+def test_leaving_one_of_two_equal_rows_out_is_removing_half_of_a_double_one():
+    P, y, _ = data()
+    once = np.ones(len(P))
+    double = once.copy()
+    double[0] = 2.0
+    repeated = RidgeSpectrum.of_features(
+        np.vstack([P[:1], P]), np.hstack([y[:, :1], y]), np.ones(len(P) + 1)
+    ).predictions(0.1)
+    merged = RidgeSpectrum.of_features(P, y, double).predictions(0.1, 1.0)
+    np.testing.assert_allclose(repeated[:, 1:], merged, atol=1e-10)
+
+
+def test_unit_is_the_mean_square_of_the_centred_features():
+    P, y, weights = data()
+    mean = weights @ P / weights.sum()
+    square = np.average(np.sum((P - mean) ** 2, axis=1), weights=weights)
+    for spectrum in spectra(P, y, weights):
+        assert np.isclose(spectrum.unit, square)
+    nothing = RidgeSpectrum.of_kernel(np.zeros((5, 5)), y[:, :5], np.ones(5))
+    assert nothing.unit == 1.0
+
+
+def test_large_shifts_predict_the_mean_of_the_others():
+    P, y, weights = data()
+    total = weights.sum()
+    others = (y @ weights)[:, None] - y * weights
+    for spectrum in spectra(P, y, weights):
+        found = spectrum.predictions(1e12)
+        np.testing.assert_allclose(found, others / (total - weights), atol=1e-9)
+
+
+def test_inputs_are_unchanged():
+    P, y, weights = data()
+    K = P @ P.T
+    copies = [array.copy() for array in (P, K, y, weights)]
+    for spectrum in spectra(P, y, weights):
+        spectrum.predictions(0.1)
+    RidgeSpectrum.of_kernel(K, y, weights).loss(0.1)
+    for now, before in zip((P, K, y, weights), copies, strict=True):
+        np.testing.assert_array_equal(now, before)
