@@ -1,8 +1,13 @@
 """RKHS weightings and kitchen sinks: Tables 10 and 11 of the paper, T = 500.
 
-Hyper-parameters are drawn as in Table 14 (8 draws of theta, kappa or gamma times 8 of lambda, where
-the paper has 50 joint draws), and chosen by errors on rows left out. Deviations of the published
-means are those of Tables 16 and 17.
+Hyper-parameters are drawn as in Table 14 (8 draws of theta, kappa or gamma times 24 of lambda,
+where the paper has 50 joint draws), and chosen by errors on rows left out. Deviations of the
+published means are those of Tables 16 and 17, over weights: the paper has one split. Its sizes are
+those of scikit-learn's ``train_test_split(test_size=0.25)``, and with ``random_state=0`` a tuned
+SVR comes near the published one on diabetes, wine and abalone, which it does not with other seeds
+tried (42, 1, 2, 3, 123, 1234): that split is used here. Kitchen sinks choose alpha from their own
+grid: (25) is printed with another scale than (24), and neither explains all published errors with
+the range of Table 14.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import sys
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.model_selection import train_test_split
 
 from benchmarks.tables import print_row, published, shared_folder
 from kernlens import (
@@ -47,7 +53,7 @@ DEVIATIONS = {
 FILES = {"california housing": "california"}
 BUNDLED = {"cancer": load_breast_cancer, "diabetes": load_diabetes, "wine": load_wine}
 N_FEATURES = 500
-N_DRAWS = 8
+N_DRAWS, N_ALPHAS, N_PAIRS = 8, 24, 16
 #: The exact kernel is fitted on at most so many rows, and the sampled ones on all.
 EXACT_ROWS = 5000
 #: ... stumps of many columns, whose exact kernel adds up one matrix per column, on fewer.
@@ -61,11 +67,10 @@ WIDTHS = (12, 11, 9, 11, 9, 11, 9, 9)
 
 def run(repetitions: int = 5, sets: tuple[str, ...] = tuple(DEVIATIONS)) -> None:
     """Print test errors or mean squared errors beside the published ones, for some data sets."""
-    print(
-        f"T = {N_FEATURES}, {N_DRAWS} x {N_DRAWS} draws of Table 14, no bias, {repetitions} random"
-    )
-    print(f"splits with 25 % test rows and seeds 0, 1, ... ({FEW} for sets of more than {LARGE}")
-    print("rows; the official split of adults and mnist17); published: mean + one deviation;")
+    print(f"T = {N_FEATURES}, {N_DRAWS} x {N_ALPHAS} draws of Table 14, no bias; the split of")
+    print("train_test_split(random_state=0), or the official one of adults and mnist17;")
+    print(f"mean over seeds 0 to {repetitions - 1} of weights and draws ({FEW} of them for sets of")
+    print(f"more than {LARGE} rows); published: mean + one deviation;")
     print(f"exact: same draws, on at most {EXACT_ROWS} rows ({STUMP_ROWS} for stumps of more than")
     print(f"{MANY_COLUMNS} columns); default: the estimator out of the box with T = 500;")
     print(f"correlations of stumps at most {MOST_CORRELATION};")
@@ -129,11 +134,10 @@ def _mean(make, data, regression, n_runs):
     X, y, official = data
     errors = []
     for seed in range(n_runs):
-        test = official
-        if test is None:
-            test = np.zeros(len(X), dtype=bool)
-            test[np.random.default_rng(seed).permutation(len(X))[: len(X) // 4]] = True
-        train = np.flatnonzero(~test)
+        if official is None:
+            train, test = train_test_split(np.arange(len(X)), test_size=0.25, random_state=0)
+        else:
+            train, test = np.flatnonzero(~official), np.flatnonzero(official)
         models = make(seed, X.shape[1])
         if models[0].solver == "exact":
             many = X.shape[1] > MANY_COLUMNS and models[0].instantiation == "stumps"
@@ -158,11 +162,8 @@ def _kitchen_sinks(name, regression):
     estimator = RandomKitchenSinksRegressor if regression else RandomKitchenSinksClassifier
 
     def make(seed, d):
-        rng = np.random.default_rng(seed)
         sink = estimator(
             base=name.removeprefix("exp_"),
-            alpha=list(10.0 ** rng.uniform(-5, -3, N_DRAWS)),
-            alpha_unit="paper",
             bias=0.0,
             n_random_features=N_FEATURES,
             random_state=seed,
@@ -177,10 +178,12 @@ def _weighting(name, regression, solver):
 
     def make(seed, d):
         rng = np.random.default_rng(seed)
+        # sigma multiplies ramps, and does nothing to signs.
+        unit = 10.0 ** (2.0 * rng.uniform(-2, 1, N_ALPHAS)) if name.endswith("relu") else 1.0
         common = {
             "instantiation": name,
             "solver": solver,
-            "alpha": list(10.0 ** rng.uniform(-12, -4, N_DRAWS)),
+            "alpha": list(10.0 ** rng.uniform(-12, -4, N_ALPHAS) / unit),
             "alpha_unit": "paper",
             "bias": 0.0,
             "n_random_features": N_FEATURES,
@@ -188,7 +191,7 @@ def _weighting(name, regression, solver):
         }
         if name == "stumps":
             # The only instantiation for which sigma is more than a unit.
-            pairs = 10.0 ** rng.uniform(-2, 1, (N_DRAWS, 2))
+            pairs = 10.0 ** rng.uniform(-2, 1, (N_PAIRS, 2))
             return [
                 estimator(
                     sigma=sigma,

@@ -14,7 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from kernlens import RegFeaLClassifier
 from kernlens._rows import canonical_rows
-from kernlens.estimators.regfeal import _fit
+from kernlens.estimators.regfeal import _planning
 from kernlens.metrics import feature_learning_score
 from kernlens.optim.hermite_plan import LAMBDA
 from reference import regfeal
@@ -164,7 +164,7 @@ def test_a_class_of_one_row(n_classes, refit):
 
 def test_a_class_that_the_search_does_not_see(monkeypatch):
     X, y = sample(3)
-    monkeypatch.setattr(_fit, "SEARCH_ROWS", 30)
+    monkeypatch.setattr(_planning, "SEARCH_ROWS", 30)
     last = canonical_rows(X, y[None].astype(float), np.ones(60)).X[-1]
     y[np.all(last[None] == X, axis=1)] = 3
     model = fit(X, y, refit=LogisticRegression(), max_iter=1)

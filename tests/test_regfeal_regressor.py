@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from kernlens import RegFeaLRegressor
 from kernlens._result import Status
 from kernlens.datasets import make_quartic, make_two_sines
-from kernlens.estimators.regfeal import _fit
+from kernlens.estimators.regfeal import _planning
 from kernlens.metrics import feature_learning_score
 from kernlens.optim.hermite_objective import HermiteObjective
 from kernlens.optim.hermite_plan import LAMBDA
@@ -167,7 +167,7 @@ def test_directions_are_counted_by_their_shares():
 
 
 def test_more_rows_than_the_exact_kernel_takes(monkeypatch):
-    monkeypatch.setattr(_fit, "LEARN_ROWS", 60)
+    monkeypatch.setattr(_planning, "LEARN_ROWS", 60)
     X, y = sample(150)
     model = fit(X, y, n_indices=25, truncate=False)
     assert model.indices_.shape == (25, len(model.eta_))

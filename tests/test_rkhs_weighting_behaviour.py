@@ -86,7 +86,8 @@ def test_alpha_of_a_stream_is_chosen_anew(estimator):
         stream.partial_fit(X[low : low + 150], y[low : low + 150])
         found = stream.alpha_search_
         chosen = found["instantiation"] == stream.instantiation_
-        chosen &= found["correlation"] == stream.correlation_
+        if "correlation" in found:
+            chosen &= found["correlation"] == stream.correlation_
         assert sorted(found["alpha"][chosen]) == sorted(ALPHAS)
         assert stream.alpha_ in ALPHAS
     whole = estimator(**settings).fit(X[:450], y[:450])
@@ -108,10 +109,12 @@ def test_descent_goes_on_with_every_batch():
     X, y = data(m=400)
     rule = FunctionalGradient(batch_size=10)
     settings = {"instantiation": "stumps", "solver": rule, "alpha": 1e-2, "random_state": 0}
+    settings["n_random_features"] = 400
     stream, scores = RKHSWeightingRegressor(**settings), []
     for k, low in enumerate(range(0, 300, 100), start=1):
         stream.partial_fit(X[low : low + 100], y[low : low + 100])
-        assert stream.n_iter_ == 10 * k
+        # A tenth of those of a fit.
+        assert stream.n_iter_ == 40 * k
         assert len(stream.weights_) == stream.n_iter_
         scores.append(stream.score(X[300:], y[300:]))
     assert scores[-1] > max(scores[0], 0.0)

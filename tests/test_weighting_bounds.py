@@ -243,7 +243,7 @@ def test_the_bound_fails_at_most_as_often_as_it_says(form):
         gap = np.mean((model.predict(test) - truth) ** 2) - np.mean((model.predict(X) - y) ** 2)
         bound = model.generalization_bound(delta, form=form)
         failures += gap > bound
-        assert model.generalization_bound(delta / 10, form=form) > bound
+        assert model.generalization_bound(delta / 10, form=form) >= bound
     assert failures <= delta * 60
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._geometry import squared_distances, squared_lengths
+from kernlens._validation import check_count
 from kernlens.features.profiles import Profile, Ramp, SmoothRamp, SmoothStep, Step
 from kernlens.features.random_maps import FeatureMap, RidgeMap, StumpMap
 
@@ -239,6 +240,24 @@ class CustomWeighting:
     -----
     X has standardised columns and, if `bias` is not 0, the bias as its last one. A feature costs
     O(n_samples n_nodes n_weights).
+
+    Examples
+    --------
+    Cosines of random frequencies, with a Gaussian kernel on these:
+
+    >>> import numpy as np
+    >>> from kernlens import RKHSWeightingRegressor
+    >>> from kernlens.features.weightings import CustomWeighting
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> cosines = CustomWeighting(
+    ...     base_predictor=lambda X, W: np.cos(X @ W.T),
+    ...     kernel=rbf_kernel,
+    ...     sampler=lambda n, d, rng: rng.standard_normal((n, d)),
+    ... )
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> model = RKHSWeightingRegressor(instantiation=cosines, n_random_features=50, random_state=0)
+    >>> bool(model.fit(X, np.cos(X[:, 0])).score(X, np.cos(X[:, 0])) > 0.9)
+    True
     """
 
     base_predictor: Callable[[FloatArray, FloatArray], FloatArray]
@@ -248,15 +267,42 @@ class CustomWeighting:
     nodes: FloatArray | None = None
     node_weights: FloatArray | None = None
 
+    def check(self) -> None:
+        """Refuse parts that cannot be called or counted."""
+        for name in ("base_predictor", "kernel", "sampler"):
+            if not callable(getattr(self, name)):
+                raise ValueError(f"{name} of a CustomWeighting must be a function.")
+        check_count("n_nodes", self.n_nodes)
+
     def prepared(self, n_inputs: int, rng: np.random.Generator) -> PreparedWeighting:
-        """Draw the nodes, if they are not given."""
+        """Draw the nodes, if they are not given, and try the functions on a few of them."""
         nodes = self.nodes
         if nodes is None:
             nodes = np.asarray(self.sampler(self.n_nodes, n_inputs, rng), dtype=np.float64)
         shares = self.node_weights
         if shares is None:
             shares = np.full(len(nodes), 1.0 / len(nodes))
-        return PreparedWeighting(self, n_inputs, np.asarray(nodes), np.asarray(shares))
+        nodes, shares = np.asarray(nodes, dtype=np.float64), np.asarray(shares, dtype=np.float64)
+        if nodes.ndim != 2 or shares.shape != (len(nodes),):
+            raise ValueError(
+                "nodes of a CustomWeighting, or what its sampler returns, must have shape "
+                f"(n_nodes, n_coordinates) and node_weights (n_nodes,), got {nodes.shape} and "
+                f"{shares.shape}."
+            )
+        few = nodes[:3]
+        tried = {
+            "base_predictor(X, W)": (self.base_predictor(np.ones((2, n_inputs)), few), 2),
+            "kernel(W, U)": (self.kernel(nodes[:2], few), len(nodes[:2])),
+        }
+        for name, (values, n_rows) in tried.items():
+            values = np.asarray(values, dtype=np.float64)
+            if values.shape != (n_rows, len(few)) or not np.isfinite(values).all():
+                raise ValueError(
+                    f"{name} of a CustomWeighting must return finite numbers of shape "
+                    f"({n_rows}, {len(few)}) for {n_rows} and {len(few)} rows, got shape "
+                    f"{values.shape}."
+                )
+        return PreparedWeighting(self, n_inputs, nodes, shares)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens.inspection._feature_names import resolve_feature_names
 
@@ -62,11 +63,14 @@ def weight_profile(
     -------
     WeightProfile
     """
+    check_is_fitted(model)
     if not hasattr(model, "weight_function") or model.instantiation_ == "custom":
         raise ValueError(
             "weight_profile needs a fitted RKHSWeightingRegressor or RKHSWeightingClassifier with "
             "a named instantiation."
         )
+    if target not in range(len(model.intercept_)):
+        raise ValueError(f"target must be one of 0 to {len(model.intercept_) - 1}, got {target!r}.")
     if model.instantiation_ == "stumps":
         return _of_stumps(model, n_curves, n_points, target)
     units = _input_directions(model)[:n_curves]

@@ -1,12 +1,15 @@
 """Probabilities from scores that were fitted to labels +1 and -1 with the squared loss.
 
 The best score under the squared loss is f = 2p - 1, so that (1 + f)/2 is a probability where the
-fit is good, and scores of several classes, one against the rest, add up to a sum of 1. Beyond some
-size a score says more about the noise of the fit than about p: there log((1 + f)/2) goes on as a
-straight line. Where that begins is learned from rows that were left out.
+fit is good, and those of several classes, one against the rest, have the sum 1. Two things are
+learned from rows that were left out: beyond which size a score says more about the noise of the fit
+than about p, and how much log-odds are to be stretched, since a smooth fit does not reach +1 and -1
+where classes are pure.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,40 +18,66 @@ from scipy.special import logsumexp
 
 FloatArray = NDArray[np.floating]
 
-#: Sizes of scores that are taken at their word: at least, and at most.
-SMALLEST, LARGEST = 0.5, 0.99
+#: Sizes of scores that may be taken at their word.
+TRUSTS = tuple(np.linspace(0.5, 0.99, 15))
+#: Factors of log-odds that are compared, before the best one is refined.
+STRETCHES = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
+LARGEST_STRETCH = 12.0
+#: Of the loss, to be worth another factor.
+CLEAR_GAIN = 1e-4
 
 
-def log_odds(scores: FloatArray, trusted: float) -> FloatArray:
-    """Log-odds of the second class, or scores whose softmax are the probabilities.
+@dataclass(frozen=True)
+class Calibration:
+    """How scores become log-odds; increasing, so that the same class wins.
 
-    Increasing in the scores: which class is the most probable does not change.
-
-    Parameters
+    Attributes
     ----------
-    scores : ndarray of shape (n_targets, n_samples)
-        One row for two classes, else one per class.
     trusted : float
-        In [0, 1): size of a score up to which (1 + f)/2 is the probability.
-
-    Returns
-    -------
-    ndarray of shape (n_targets, n_samples)
+        In [0, 1): size of a score up to which (1 + f)/2 is the probability, before stretching.
+    stretch : float
+        At least 1: factor of the log-odds.
     """
-    if len(scores) == 1:
-        return _log_probability(scores, trusted) - _log_probability(-scores, trusted)
-    return _log_probability(scores, trusted)
+
+    trusted: float
+    stretch: float
+
+    def log_odds(self, scores: FloatArray) -> FloatArray:
+        """Log-odds of the second class, or scores whose softmax are the probabilities.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_targets, n_samples)
+            One row for two classes, else one per class.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_samples)
+        """
+        values = self._log_probability(scores)
+        if len(scores) == 1:
+            values = values - self._log_probability(-scores)
+        return self.stretch * values
+
+    def _log_probability(self, scores: FloatArray) -> FloatArray:
+        """log((1 + f)/2); below -trusted it goes on with the same slope, ever slower."""
+        inside = np.maximum(scores, -self.trusted)
+        beyond = np.log1p((inside - scores) / (1.0 - self.trusted))
+        values: FloatArray = np.log1p(inside) - np.log(2.0) - beyond
+        return values
+
+    def loss(self, scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
+        """Mean negative log-likelihood of labels +1 and -1, (n_targets, n_samples)."""
+        odds = self.log_odds(scores)
+        if len(y) == 1:
+            losses = np.logaddexp(0.0, -y[0] * odds[0])
+        else:
+            losses = logsumexp(odds, axis=0) - np.sum(np.where(y > 0.0, odds, 0.0), axis=0)
+        return float(np.average(losses, weights=weights))
 
 
-def _log_probability(scores: FloatArray, trusted: float) -> FloatArray:
-    """log((1 + f)/2), and its tangent at -trusted below."""
-    inside = np.maximum(scores, -trusted)
-    values: FloatArray = np.log1p(inside) - np.log(2.0) + (scores - inside) / (1.0 - trusted)
-    return values
-
-
-def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
-    """Size up to which scores are trusted, for which held-out labels are most likely.
+def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibration:
+    """The calibration for which held-out labels are most likely.
 
     Parameters
     ----------
@@ -59,18 +88,27 @@ def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
     weights : ndarray of shape (n_samples,)
     """
 
-    def negative_log_likelihood(trusted: float) -> float:
-        odds = log_odds(scores, trusted)
-        if len(y) == 1:
-            losses = np.logaddexp(0.0, -y[0] * odds[0])
-        else:
-            losses = logsumexp(odds, axis=0) - np.sum(np.where(y > 0.0, odds, 0.0), axis=0)
-        return float(np.average(losses, weights=weights))
+    def loss(trusted: float, stretch: float) -> float:
+        return Calibration(float(trusted), float(stretch)).loss(scores, y, weights)
 
-    found = minimize_scalar(
-        negative_log_likelihood,
-        bounds=(SMALLEST, LARGEST),
+    # A grid first: the loss may have several minima.
+    pairs = [(trusted, stretch) for stretch in STRETCHES for trusted in TRUSTS]
+    trusted, stretch = min(pairs, key=lambda pair: loss(*pair))
+    k = STRETCHES.index(stretch)
+    refined = minimize_scalar(
+        lambda other: loss(trusted, other),
+        bounds=((*STRETCHES, LARGEST_STRETCH)[max(k - 1, 0)], (*STRETCHES, LARGEST_STRETCH)[k + 1]),
+        method="bounded",
+        options={"xatol": 0.01},
+    )
+    if refined.fun < loss(trusted, stretch) * (1.0 - CLEAR_GAIN):
+        # Otherwise no stretch at all is left exactly that.
+        stretch = float(refined.x)
+    step = TRUSTS[1] - TRUSTS[0]
+    refined = minimize_scalar(
+        lambda other: loss(other, stretch),
+        bounds=(max(trusted - step, TRUSTS[0]), min(trusted + step, TRUSTS[-1])),
         method="bounded",
         options={"xatol": 1e-3},
     )
-    return float(found.x)
+    return Calibration(float(refined.x), stretch)

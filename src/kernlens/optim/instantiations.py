@@ -288,6 +288,8 @@ def implicit_kernel(
         check_between("correlation", correlation, 0.0, 1.0, ", or 1")
     rows = np.asarray(X, dtype=np.float64)
     others = rows if Y is None else np.asarray(Y, dtype=np.float64)
+    if not (np.isfinite(rows).all() and np.isfinite(others).all()):
+        raise ValueError("X and Y must be finite; they contain NaN or infinity.")
     matrices = [np.atleast_2d(part) for part in (rows, others)]
     if matrices[0].shape[1] != matrices[1].shape[1] or max(rows.ndim, others.ndim) > 2:
         raise ValueError(

@@ -35,7 +35,9 @@ def gap_bound(reach: float, largest: float, n_samples: float, delta: float, form
     reach, delta = _known_afterwards(reach, largest, delta)
     deviation = float(np.sqrt(-np.log(delta) / (2.0 * n_samples)))
     if form == "clipped":
-        return 8.0 * largest * reach / np.sqrt(n_samples) + 4.0 * largest**2 * deviation
+        bound = 8.0 * largest * reach / np.sqrt(n_samples) + 4.0 * largest**2 * deviation
+        # No loss of a clipped prediction is larger.
+        return min(bound, 4.0 * largest**2)
     rho = 2.0 * (reach + largest)
     return 2.0 * rho * reach / np.sqrt(n_samples) + (reach + largest) ** 2 * deviation
 

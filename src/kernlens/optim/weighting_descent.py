@@ -23,6 +23,8 @@ FloatArray = NDArray[np.floating]
 
 #: Steps of a descent whose setting is compared with others.
 SEARCH_STEPS = 300
+#: Batches of rows that as many weights are drawn for as in one fit.
+BATCH_SHARE = 10
 
 
 class StochasticDescent(WeightingSolver):
@@ -40,7 +42,10 @@ class StochasticDescent(WeightingSolver):
         test, weighting = rows.take(slice(0, cut)), candidate.weighting()
         losses = []
         for alpha in alphas:
-            function = learner.fit(candidate, (alpha,)).function
+            learned = learner.fit(candidate, (alpha,))
+            if learned.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            function = learned.function
             assert isinstance(function, FeatureFunction)
             decision = feature_decision(function, weighting, test.X, False, self.n_jobs)
             errors = np.square(decision - test.y).sum(axis=0)
@@ -60,8 +65,9 @@ class StochasticDescent(WeightingSolver):
         alphas: tuple[float, ...],
         state: dict[str, Any] | None,
     ) -> tuple[Learned, dict[str, Any]]:
-        """As many steps as there are batches in the rows, on top of those before."""
-        n_steps = max(1, len(self.rows.X) // self.plan.descent.batch_size)
+        """A tenth of the steps of a fit, on top of those before."""
+        per_step = BATCH_SHARE * self.plan.descent.features_per_step
+        n_steps = max(1, -(-self.plan.n_weights // per_step))
         return self._descend(candidate, alphas[0], n_steps, state)
 
     def _descend(

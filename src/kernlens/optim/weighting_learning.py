@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.optim.instantiations import AnyInstantiation
 from kernlens.optim.weighting_descent import StochasticDescent
 from kernlens.optim.weighting_exact import Exact
 from kernlens.optim.weighting_lasso import SparseLeastSquares
 from kernlens.optim.weighting_least_squares import LeastSquares
 from kernlens.optim.weighting_plan import Learned, Setting, WeightingPlan, best_of
-from kernlens.optim.weighting_solver import Stage, WeightingSolver
+from kernlens.optim.weighting_solver import LEAVE_ONE_OUT_ROWS, Stage, WeightingSolver
 
 FloatArray = NDArray[np.floating]
 
@@ -25,8 +26,9 @@ SOLVERS: dict[str, type[WeightingSolver]] = {
     "lasso": SparseLeastSquares,
     "sfgd": StochasticDescent,
 }
-#: Rows that instantiations are compared on.
+#: Rows that instantiations are compared on, and how many rougher ones go on to all rows.
 SEARCH_ROWS = 800
+N_ROUGHER = 2
 
 
 class WeightingLearner:
@@ -58,8 +60,12 @@ class WeightingLearner:
     def learn(self) -> Learned:
         """Choose the setting if there is a choice, and fit."""
         tried = self._search()
-        candidate = best_of(tried).instantiation if tried else self.plan.candidates[0]
-        learned = self.solver.fit(candidate, self._remaining(tried))
+        alphas = self._remaining(tried)
+        fits = [self.solver.fit(one, alphas) for one in self._finalists(tried)]
+        learned = fits[0]
+        if len(fits) > 1:
+            learned = min(fits, key=lambda fit: fit.setting.loss)
+            learned = replace(learned, tried=tuple(one for fit in fits for one in fit.tried))
         if self.stage is not None:
             self.stage("fitted")(1, learned.objective)
         return self._with_search(learned, tried)
@@ -76,6 +82,28 @@ class WeightingLearner:
             alphas = (best_of(tried).alpha,)
         learned, state = self.solver.learn_batch(candidate, alphas, state)
         return self._with_search(learned, tried), state
+
+    def _finalists(self, tried: list[Setting]) -> list[AnyInstantiation]:
+        """The instantiations that are fitted on all rows.
+
+        Few rows cannot tell how rough a function many of them allow. Where all are summed up and
+        some held out of the sums, these decide among the best of every kind, and rougher ones of
+        the best kind, which have a larger correlation.
+        """
+        if not tried:
+            return [self.plan.candidates[0]]
+        best = best_of(tried).instantiation
+        many = self.plan.solver == "least_squares" and len(self.rows.X) > LEAVE_ONE_OUT_ROWS
+        if not many or self.interrupted or len(self._alphas) == 1:
+            return [best]
+        ordered = [one.instantiation for one in sorted(tried, key=lambda one: one.loss)]
+        kinds = {one.name: one for one in reversed(ordered)} | {best.name: best}
+        rougher = {
+            one.correlation: one
+            for one in ordered
+            if one.name == best.name and one.correlation > best.correlation
+        }
+        return [*kinds.values(), *(rougher[r] for r in sorted(rougher)[:N_ROUGHER])]
 
     def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
         """Predictions of some rows by fits without them, and the rows."""
@@ -117,19 +145,16 @@ class WeightingLearner:
 
     def _remaining(self, tried: list[Setting]) -> tuple[float, ...]:
         """Alphas that the fit is still to choose from."""
-        if tried and self._searches_alpha:
+        stopped = self.interrupted and self.plan.solver != "lasso"
+        if tried and (self._searches_alpha or stopped):
             return (best_of(tried).alpha,)
         return self._alphas
 
     def _with_search(self, learned: Learned, tried: list[Setting]) -> Learned:
-        chosen = learned.setting.instantiation
         if tried and self._searches_alpha:
             learned = replace(learned, setting=best_of(tried))
-        if learned.tried:
-            # What all rows say of the chosen instantiation replaces what the first ones said.
-            tried = [setting for setting in tried if setting.instantiation is not chosen]
-        if self.plan.solver == "lasso":
-            # Its search compares instantiations alone.
+        if learned.tried or self.plan.solver == "lasso":
+            # Losses on other rows, or of another fit, cannot be compared with those.
             tried = []
         status = Status.INTERRUPTED if self.interrupted else learned.status
         return replace(learned, status=status, tried=(*tried, *learned.tried))

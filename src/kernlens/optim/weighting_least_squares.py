@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ SINGLE_CONDITION = 1e4
 
 class LeastSquares(WeightingSolver):
     """Ridge regression in coordinates where the penalty is the Euclidean norm."""
+
+    @cached_property
+    def _solved(self) -> dict[int, tuple[FeatureSpace, RidgeSystem, float]]:
+        """Features, system and penalty of every instantiation that was fitted."""
+        return {}
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
         """Fit with an instantiation, at the best of some alphas."""
@@ -79,7 +85,7 @@ class LeastSquares(WeightingSolver):
         Of repeated rows one is left out, or as much as rows of small weight have.
         """
         part = self.rows.take(slice(0, LEAVE_ONE_OUT_ROWS))
-        space, system, shift = self._solved
+        space, system, shift = self._solved[id(learned.setting.instantiation)]
         P = space.matrix(part.X).astype(np.float64, copy=False)
         left = np.minimum(part.weights, small_weight(self.rows.weights))
         return system.left_out(P, part.y, left, shift), part
@@ -114,7 +120,7 @@ class LeastSquares(WeightingSolver):
         unit = feature_unit(system)
         shift = self._shift(best.alpha, unit, log_factor)
         b, intercept = system.solve(shift)
-        self._solved = (space, system, shift)
+        self._solved[id(candidate)] = (space, system, shift)
         squares = np.sum(np.square(b), axis=1)
         function = FeatureFunction(
             self._weights(candidate)[space.kept],

@@ -148,7 +148,15 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what only some settings leave, and what a stream has summed up."""
-        for name in ("support_", "dual_coef_", "weights_", "coef_", "alpha_search_", "_stream"):
+        for name in (
+            "support_",
+            "dual_coef_",
+            "weights_",
+            "coef_",
+            "alpha_search_",
+            "_stream",
+            "_n_weights",
+        ):
             self.__dict__.pop(name, None)
 
     def _store(
@@ -177,15 +185,18 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
                 "alpha": np.array([one.alpha for one in learned.tried]),
                 "loss": np.array([one.loss for one in learned.tried]),
                 "instantiation": np.array([one.instantiation.name for one in learned.tried]),
-                "correlation": np.array([one.instantiation.correlation for one in learned.tried]),
             }
+            if not self._kitchen_sinks:
+                tried = [one.instantiation.correlation for one in learned.tried]
+                self.alpha_search_["correlation"] = np.array(tried)
         self._store_gradients(columns, rows.take(slice(0, GRADIENT_ROWS)))
 
     def _store_function(self, learned: Learned) -> None:
         setting, function = learned.setting, learned.function
         self.alpha_ = setting.alpha
         self.instantiation_ = setting.instantiation.name
-        self.correlation_ = setting.instantiation.correlation
+        if not self._kitchen_sinks:
+            self.correlation_ = setting.instantiation.correlation
         self._custom = getattr(setting.instantiation, "prepared", None)
         self._sigma = float(setting.instantiation.sigma)
         self.log_alpha_unit_ = learned.log_unit

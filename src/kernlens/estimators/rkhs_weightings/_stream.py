@@ -45,6 +45,8 @@ class StreamingRandomFeatures(BaseRandomFeatures):
     def _going_on(self) -> bool:
         return hasattr(self, "_stream")
 
+    _n_weights: int
+
     def _partial_fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> None:
         """Learn from a batch; `y` is (n_targets, n_samples)."""
         state: dict[str, Any] | None = getattr(self, "_stream", None)
@@ -68,7 +70,7 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         plan = self._plan(MANY_ROWS, columns.n_inputs, seed)
         seen = SeenRows.of(rows)
         if state is not None:
-            plan = replace(plan, candidates=(self._instantiation,))
+            plan = replace(plan, candidates=(self._instantiation,), n_weights=self._n_weights)
             if plan.solver == "sfgd":
                 plan = replace(plan, alphas=(self.alpha_,))
             seen = seen.merged(self._seen)
@@ -78,4 +80,4 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         self._calibrate(learner, learned)
         self._forget()
         self._store(learned, plan, columns, targets, rows, seen)
-        self._stream = state
+        self._stream, self._n_weights = state, plan.n_weights

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from kernlens._validation import check_between, check_choice, check_positive, check_sequence
+from kernlens._validation import (
+    check_between,
+    check_choice,
+    check_count,
+    check_positive,
+    check_sequence,
+)
 from kernlens.estimators.rkhs_weightings._fit import EXACT_ROWS
 from kernlens.estimators.rkhs_weightings._stream import StreamingRandomFeatures
 from kernlens.features.weightings import CustomWeighting
@@ -50,6 +56,8 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
             )
         if not isinstance(self.solver, FunctionalGradient):
             check_choice("solver", self.solver, ("auto", *SOLVERS), other="a FunctionalGradient")
+        else:
+            check_descent(self.solver)
         check_choice("penalty", self.penalty, ("rkhs", "l2"))
         if self.penalty == "l2" and self._solver_name in ("lasso", "sfgd"):
             raise ValueError(
@@ -58,6 +66,11 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         for correlation in check_sequence("correlation", self.correlation):
             if not (isinstance(correlation, str) and correlation == "auto"):
                 check_between("correlation", correlation, 0.0, 1.0, "; or 'auto'")
+                if isinstance(self.instantiation, CustomWeighting):
+                    raise ValueError(
+                        "correlation is for named instantiations; a CustomWeighting has its own "
+                        "kernel."
+                    )
         self._check_widths()
 
     def _check_widths(self) -> None:
@@ -126,6 +139,7 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         sigma = float(self.sigma)
         if isinstance(self.instantiation, CustomWeighting):
             rng = np.random.default_rng([seed, 1])
+            self.instantiation.check()
             return (CustomInstantiation(self.instantiation.prepared(n_inputs, rng)),)
         descends = self._solver_name == "sfgd"
         names: tuple[str, ...] = (self.instantiation,)
@@ -170,7 +184,9 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         ----------
         W : array-like of shape (n_weights, n_coordinates)
             Weights as in `weights_`: for standardised columns that vary and the bias, in units of
-            `sigma`; for stumps pairs of the number of such a column and a threshold.
+            `sigma`; for stumps pairs (j, b) of the number of such a column, that of the bias being
+            the last, and a threshold. The law of w is N(0, I), for stumps j is uniform and b is
+            N(0, sigma^2).
         normalized : bool, default=False
             Leave out a constant factor that may overflow in many dimensions.
 
@@ -338,6 +354,15 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         return _log_root(dual @ kernel.matrix(self.support_, self.support_) @ dual) + (
             0.5 * log_factor
         )
+
+
+def check_descent(rule: FunctionalGradient) -> None:
+    """Refuse options of stochastic descent that are out of range."""
+    check_count("batch_size", rule.batch_size)
+    check_count("features_per_step", rule.features_per_step)
+    check_choice("step", rule.step, ("half", "full"))
+    if rule.max_norm is not None and rule.max_norm != "auto":
+        check_positive("max_norm", rule.max_norm, other="None, 'auto'")
 
 
 def _descent_correlation(name: str, n_inputs: int, rate: float) -> float:

@@ -27,8 +27,8 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
 
     The squared loss on labels +1 and -1, one score per class if there are more than two, of the
     functions of :class:`RandomKitchenSinksRegressor`. The best such score is
-    2p - 1: probabilities are (1 + score)/2, drawn in where rows left out do not bear large scores
-    out, which does not change which class wins.
+    2p - 1: probabilities are (1 + score)/2, drawn in or
+    stretched as rows left out say, which does not change which class wins.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
         Value of a constant column that is added to the standardised ones, so that functions need
         not be homogeneous in x; 0 is the paper's model.
     standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column; constant columns are ignored.
+        Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
+        are ignored.
     n_directions : "auto" or int, default="auto"
         Directions kept in `components_` and by `transform`. ``"auto"``: those with at least an even
         share of the importance, 1/d or a tenth.
@@ -70,8 +71,9 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
-    trusted_score_ : float
-        Size of a score f up to which (1 + f)/2 is taken for the probability.
+    trusted_score_, stretch_ : float
+        Size of a score f up to which (1 + f)/2 is taken for the probability, and factor of the
+        log-odds, at least 1.
     components_ : ndarray of shape (n_directions_, n_features)
         Leading eigenvectors of the average outer product of gradients of the function, orthonormal,
         in the units of X.
@@ -82,15 +84,15 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
         deviation of the column's own function; sum 1.
     n_directions_ : int
         Directions kept.
-    instantiation_, correlation_, solver_ : str, float, str
-        What was used.
+    instantiation_, solver_ : str
+        The base predictor and the solver used.
     alpha_ : float
         The regularisation chosen.
     log_alpha_unit_ : float
         Logarithm of the paper's lambda over `alpha_`.
     alpha_search_ : dict
-        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried;
-        only if there was something to choose.
+        ``"alpha"``, ``"instantiation"`` and ``"loss"`` of the settings tried, the last ones of the
+        search; only if there was something to choose.
     weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
         Weights, in units of `sigma`, and coefficients of their features, for standardised columns
         that vary and the bias; not for ``solver="exact"``.
@@ -101,10 +103,9 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
     bounds_ : tuple of ndarray, or None
         None: scores are not kept within bounds.
     objective_, objective_history_ : float, ndarray
-        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty; history: that, and for ``"sfgd"``
-        the loss on every batch before.
+        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty; history: that alone.
     n_iter_, status_ : int, str
-        Steps of ``"sfgd"``, else 1; how the fit ended.
+        1; how the fit ended.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -115,8 +116,9 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
     system (25) of the paper, and (27), lack a factor 1/T of the features.
 
     Alpha and the base predictor are chosen by leaving single rows out of the first 800 (one
-    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000, else
-    with a fifth of them held out of the normal equations.
+    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With
+    more rows all base predictors are compared on a fifth of the rows, held out of their normal
+    equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
     ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with in
@@ -202,9 +204,9 @@ class RandomKitchenSinksClassifier(DecisionClassifierMixin, CalibratedMixin, Bas
     ) -> RandomKitchenSinksClassifier:
         """Learn from a batch of rows on top of those before, without keeping any.
 
-        The units of columns, the base predictor, and the weights follow from the first
-        batch, which should be a fair sample; `alpha` is chosen anew. Probabilities are calibrated
-        on rows of the last batch.
+        The units of columns, the base predictor, and the weights follow from the first batch, which
+        should be a fair sample of some thousand rows; `alpha` is chosen anew with every batch.
+        Probabilities are calibrated on rows of the last one.
 
         Parameters
         ----------

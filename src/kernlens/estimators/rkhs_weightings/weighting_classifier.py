@@ -27,8 +27,8 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
 
     The squared loss on labels +1 and -1, one score per class if there are more than two, of the
     functions of :class:`RKHSWeightingRegressor`, as in the paper [1]_. The best
-    such score is 2p - 1: probabilities are (1 + score)/2, drawn in where rows left out do not bear
-    large scores out, which does not change which class wins.
+    such score is 2p - 1: probabilities are (1 + score)/2, drawn in or
+    stretched as rows left out say, which does not change which class wins.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
     solver : str or FunctionalGradient, default="auto"
         ``"exact"``: kernel ridge regression with the implicit kernel, the limit of infinitely many
         features. ``"least_squares"``: Algorithm 4. ``"lasso"``: Algorithm 5, sparse; only weights
-        in use are kept. ``"sfgd"``: Algorithm 3, whose options are those of a
+        in use are kept. ``"sfgd"``: Algorithm 3, of interest for its theory and far less accurate;
+        its options are those of a
         :class:`~kernlens.optim.functional_gradient.FunctionalGradient`. ``"auto"``: exact up to
         2000 rows, else least squares.
     penalty : {"rkhs", "l2"}, default="rkhs"
@@ -75,7 +76,8 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
         Value of a constant column that is added to the standardised ones, so that functions need
         not be homogeneous in x; 0 is the paper's model.
     standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column; constant columns are ignored.
+        Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
+        are ignored.
     n_directions : "auto" or int, default="auto"
         Directions kept in `components_` and by `transform`. ``"auto"``: those with at least an even
         share of the importance, 1/d or a tenth.
@@ -90,8 +92,9 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
-    trusted_score_ : float
-        Size of a score f up to which (1 + f)/2 is taken for the probability.
+    trusted_score_, stretch_ : float
+        Size of a score f up to which (1 + f)/2 is taken for the probability, and factor of the
+        log-odds, at least 1.
     components_ : ndarray of shape (n_directions_, n_features)
         Leading eigenvectors of the average outer product of gradients of the function, orthonormal,
         in the units of X.
@@ -109,8 +112,8 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
     log_alpha_unit_ : float
         Logarithm of the paper's lambda over `alpha_`.
     alpha_search_ : dict
-        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried;
-        only if there was something to choose.
+        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried, in
+        the last round of the search; only if there was something to choose.
     weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
         Weights, in units of `sigma`, and coefficients of their features (those of Table 3 without
         their exponential factors), for standardised columns
@@ -142,8 +145,9 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
     :mod:`kernlens.kernels.implicit`; up to a factor it depends on the correlation alone.
 
     Alpha, correlation and instantiation are chosen by leaving single rows out of the first 800 (one
-    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000, else
-    with a fifth of them held out of the normal equations.
+    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With
+    more rows the best instantiation of every kind and two rougher ones of the best kind go on, and
+    a fifth of all rows is held out of their normal equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3), exact O(n^2 d + n^3). Memory in
     bytes: about ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are
@@ -242,8 +246,8 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
         """Learn from a batch of rows on top of those before, without keeping any.
 
         The units of columns, the instantiation and correlation, and the weights follow from the
-        first batch, which should be a fair sample; `alpha` is chosen anew. Probabilities are
-        calibrated on rows of the last batch.
+        first batch, which should be a fair sample of some thousand rows; `alpha` is chosen anew
+        with every batch. Probabilities are calibrated on rows of the last one.
 
         Parameters
         ----------

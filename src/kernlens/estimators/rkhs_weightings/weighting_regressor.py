@@ -42,7 +42,8 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
     solver : str or FunctionalGradient, default="auto"
         ``"exact"``: kernel ridge regression with the implicit kernel, the limit of infinitely many
         features. ``"least_squares"``: Algorithm 4. ``"lasso"``: Algorithm 5, sparse; only weights
-        in use are kept. ``"sfgd"``: Algorithm 3, whose options are those of a
+        in use are kept. ``"sfgd"``: Algorithm 3, of interest for its theory and far less accurate;
+        its options are those of a
         :class:`~kernlens.optim.functional_gradient.FunctionalGradient`. ``"auto"``: exact up to
         2000 rows, else least squares.
     penalty : {"rkhs", "l2"}, default="rkhs"
@@ -78,7 +79,8 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
     truncate : bool, default=True
         Keep predictions within the range of the training targets.
     standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column; constant columns are ignored.
+        Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
+        are ignored.
     n_directions : "auto" or int, default="auto"
         Directions kept in `components_` and by `transform`. ``"auto"``: those with at least an even
         share of the importance, 1/d or a tenth.
@@ -108,8 +110,8 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
     log_alpha_unit_ : float
         Logarithm of the paper's lambda over `alpha_`.
     alpha_search_ : dict
-        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried;
-        only if there was something to choose.
+        ``"alpha"``, ``"instantiation"``, ``"correlation"`` and ``"loss"`` of the settings tried, in
+        the last round of the search; only if there was something to choose.
     weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
         Weights, in units of `sigma`, and coefficients of their features (those of Table 3 without
         their exponential factors), for standardised columns
@@ -141,8 +143,9 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
     :mod:`kernlens.kernels.implicit`; up to a factor it depends on the correlation alone.
 
     Alpha, correlation and instantiation are chosen by leaving single rows out of the first 800 (one
-    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000, else
-    with a fifth of them held out of the normal equations.
+    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With
+    more rows the best instantiation of every kind and two rougher ones of the best kind go on, and
+    a fifth of all rows is held out of their normal equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3), exact O(n^2 d + n^3). Memory in
     bytes: about ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are
@@ -242,8 +245,8 @@ class RKHSWeightingRegressor(DecisionRegressorMixin, BaseRKHSWeighting):
         """Learn from a batch of rows on top of those before, without keeping any.
 
         The units of columns and targets, the instantiation and correlation, and the weights follow
-        from the first batch, which should be a fair sample; `alpha` is chosen anew. Standardise
-        beforehand and set ``standardize=False`` for the same result as `fit` on all rows.
+        from the first batch, which should be a fair sample of some thousand rows; `alpha` is chosen
+        anew with every batch.
 
         Parameters
         ----------
