@@ -10,6 +10,7 @@ from kernlens import (
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
+    implicit_kernel,
 )
 from kernlens.features.weightings import CustomWeighting
 from kernlens.optim.functional_gradient import FunctionalGradient
@@ -236,3 +237,67 @@ def test_bound_of_constant_targets_is_no_nan():
     X, y = data()
     model = fit(X=X, y=np.full(len(y), 7.0), instantiation="relu")
     assert model.generalization_bound() >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"features_per_step": 1.5}, "features_per_step must be an integer of at least 1"),
+        ({"step": "third"}, "step must be one of 'half', 'full', got 'third'"),
+        ({"max_norm": -1.0}, "max_norm must be None, 'auto' or a positive finite number"),
+    ],
+)
+def test_options_of_a_descent_are_refused_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fit(solver=FunctionalGradient(**options))
+
+
+def cosines(**parts):
+    own = {
+        "base_predictor": lambda X, W: np.cos(X @ W.T),
+        "kernel": lambda W, U: np.exp(-((W[:, None] - U) ** 2).sum(axis=2)),
+        "sampler": lambda n, d, rng: rng.standard_normal((n, d)),
+    }
+    return CustomWeighting(**{**own, **parts})
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"kernel": 3}, "kernel of a CustomWeighting must be a function"),
+        ({"n_nodes": 0}, "n_nodes must be an integer of at least 1, got 0"),
+        ({"sampler": lambda n, d, rng: np.zeros(n)}, "must have shape .n_nodes, n_coordinates."),
+        ({"nodes": np.zeros((4, 4)), "node_weights": np.ones(3)}, r"got \(4, 4\) and \(3,\)"),
+        ({"base_predictor": lambda X, W: X}, r"base_predictor\(X, W\) .* must return finite"),
+        ({"kernel": lambda W, U: np.full((len(W), len(U)), np.nan)}, r"kernel\(W, U\) .* finite"),
+    ],
+)
+def test_parts_of_a_custom_weighting_are_refused_in_a_sentence(parts, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fit(instantiation=cosines(**parts), n_random_features=20)
+
+
+def test_a_custom_weighting_has_no_correlation():
+    with pytest.raises(ValueError, match="correlation is for named instantiations"):
+        fit(instantiation=cosines(), correlation=0.3)
+    assert np.isfinite(fit(instantiation=cosines(), n_random_features=20).predict(data()[0])).all()
+
+
+def test_kernels_of_rows_that_are_not_finite():
+    X = data()[0]
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="X and Y must be finite"):
+        implicit_kernel(X)
+
+
+def test_the_number_of_weights_of_a_stream_is_that_of_its_first_batch():
+    X, y = data(m=60)
+    stream = RKHSWeightingRegressor(
+        instantiation="relu", correlation=0.5, alpha=1e-3, n_random_features=20, random_state=0
+    )
+    whole = stream.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:]).predict(X)
+    stream.fit(X, y)
+    stream.set_params(solver="least_squares").partial_fit(X[:30], y[:30])
+    stream.set_params(n_random_features=7).partial_fit(X[30:], y[30:])
+    np.testing.assert_allclose(stream.predict(X), whole, rtol=0, atol=1e-10)

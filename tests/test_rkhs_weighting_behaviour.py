@@ -14,8 +14,10 @@ from kernlens import (
 )
 from kernlens._result import Status
 from kernlens.estimators.rkhs_weightings._fit import BaseRandomFeatures
+from kernlens.optim import weighting_learning, weighting_least_squares
 from kernlens.optim.functional_gradient import STEPS_AT_ONCE, Descent, FunctionalGradient
 from kernlens.optim.weighting_learning import WeightingLearner
+from kernlens.optim.weighting_least_squares import LeastSquares
 from kernlens.optim.weighting_solver import ALPHAS, WeightingSolver
 from reference import rkhs_weightings as oracle
 
@@ -339,3 +341,44 @@ def test_an_interruption_leaves_the_classes_and_the_stream(interrupt, estimator,
     # It goes on as if nothing had been.
     other = estimator(**settings).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
     np.testing.assert_array_equal(stream.partial_fit(X, y).predict(X), other.predict(X))
+
+
+def test_an_interruption_within_a_tried_descent_ends_the_search(interrupt):
+    X, y = data()
+    settings = {"instantiation": "stumps", "solver": "sfgd", "random_state": 0, "alpha": [0.1, 1]}
+    interrupt(Descent, "_step", 450)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = RKHSWeightingRegressor(n_random_features=200, **settings).fit(X, y)
+    assert model.status_ == Status.INTERRUPTED.value
+    # Two alphas of 200 steps for the first correlation, and 50 of the second one.
+    assert len(model.alpha_search_["loss"]) == 2
+    assert model.n_iter_ == 200
+
+
+# Many rows ---------------------------------------------------------------------------------------
+
+
+def test_many_rows_decide_among_kinds_and_rougher_functions(interrupt, monkeypatch):
+    X, y = data(m=400)
+    monkeypatch.setattr(weighting_learning, "SEARCH_ROWS", 100)
+    monkeypatch.setattr(weighting_learning, "LEAVE_ONE_OUT_ROWS", 300)
+    monkeypatch.setattr(weighting_least_squares, "LEAVE_ONE_OUT_ROWS", 300)
+    settings = {"solver": "least_squares", "n_random_features": 50, "random_state": 0}
+    model = RKHSWeightingRegressor(**settings).fit(X, y)
+    found = model.alpha_search_
+    assert set(found["instantiation"]) == {"relu", "sign", "stumps"}
+    pairs = set(zip(found["instantiation"], found["correlation"], strict=True))
+    # One of every kind, and at most two rougher ones of the best on few rows.
+    assert 3 <= len(pairs) <= 5
+    assert len(found["loss"]) == len(pairs) * len(ALPHAS)
+    best = found["loss"].argmin()
+    assert model.instantiation_ == found["instantiation"][best]
+    assert model.correlation_ == found["correlation"][best]
+    # After an interruption there is one fit more, and no other.
+    interrupt(WeightingSolver, "losses", 3)
+    fits = []
+    fit = LeastSquares.fit
+    monkeypatch.setattr(LeastSquares, "fit", lambda *parts: fits.append(1) or fit(*parts))
+    with pytest.warns(UserWarning, match="interrupted"):
+        RKHSWeightingRegressor(**settings).fit(X, y)
+    assert len(fits) == 1
