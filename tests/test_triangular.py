@@ -9,6 +9,7 @@ from kernlens.linalg.triangular import (
     PANEL,
     PivotedCholesky,
     divide_by_upper,
+    mirror_upper,
     multiply_upper,
 )
 
@@ -95,3 +96,13 @@ def test_division_undoes_the_product(dtype):
     quotient = divide_by_upper(A @ R, R)
     assert quotient.dtype == dtype
     np.testing.assert_allclose(quotient, A, atol=50 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("n", [1, 5, PANEL, PANEL + 1, 3 * PANEL - 7])
+def test_the_lower_triangle_becomes_the_upper_one(n):
+    A = np.random.default_rng(0).standard_normal((n, n))
+    expected = np.triu(A) + np.triu(A, 1).T
+    for order in ("C", "F"):
+        mirrored = np.array(A, order=order)
+        mirror_upper(mirrored)
+        np.testing.assert_array_equal(mirrored, expected)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 from scipy.linalg.lapack import dsygst
 
-from kernlens.linalg.triangular import divide_by_upper
+from kernlens.linalg.triangular import divide_by_upper, mirror_upper
 
 FloatArray = NDArray[np.floating]
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
@@ -187,7 +187,7 @@ class RidgeSystem:
         """The system of the features ``A * scales``, scales (n_columns,)."""
         return replace(
             self,
-            gram=self.gram * scales[:, None] * scales,
+            gram=_scaled_both_ways(self.gram, scales),
             moments=self.moments * scales,
             feature_mean=self.feature_mean * scales,
         )
@@ -195,11 +195,11 @@ class RidgeSystem:
     def divided_by_triangle(self, root: FloatArray) -> RidgeSystem:
         """The system of the features ``A @ root^{-1}``, root upper triangular."""
         # LAPACK's reduction of a generalised eigenproblem: half the work of two triangular solves.
-        gram, _ = dsygst(self.gram, root, itype=1, lower=0)
-        upper = np.triu(gram)
+        gram, _ = dsygst(self.gram.T, root, itype=1, lower=0)
+        mirror_upper(gram)
         return replace(
             self,
-            gram=upper + np.triu(upper, 1).T,
+            gram=gram.T,
             moments=divide_by_upper(self.moments, root),
             feature_mean=divide_by_upper(self.feature_mean[None], root)[0],
         )
@@ -213,3 +213,10 @@ class RidgeSystem:
         if not self.intercept:
             return np.zeros(len(b))
         return self.target_mean - b @ self.feature_mean
+
+
+def _scaled_both_ways(matrix: FloatArray, scales: FloatArray) -> FloatArray:
+    """``diag(scales) @ matrix @ diag(scales)``."""
+    scaled = matrix * scales
+    scaled *= scales[:, None]
+    return scaled

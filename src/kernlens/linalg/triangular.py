@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
@@ -56,7 +57,8 @@ class PivotedCholesky:
     def of(cls, M: FloatArray, cutoff: float) -> PivotedCholesky:
         """Factorise; pivots below `cutoff` times the largest are taken for zero. O(n^3)."""
         largest = float(np.max(np.diagonal(M)))
-        factor, info = dpotrf(M, lower=0, clean=1)
+        # The transpose is the same matrix, in the order that LAPACK takes without a copy.
+        factor, info = dpotrf(M.T, lower=0, clean=1)
         if info == 0 and _condition(factor) < min(PLAIN_CONDITION, 0.01 / cutoff):
             # Nothing is near zero, and pivots take twice as long.
             return cls(np.arange(len(M)), factor, _condition(factor))
@@ -69,6 +71,16 @@ def _condition(root: FloatArray) -> float:
     diagonal = np.diagonal(root)
     smallest = float(diagonal.min())
     return float((diagonal.max() / smallest) ** 2) if smallest > 0.0 else np.inf
+
+
+@njit(nogil=True, cache=True)
+def mirror_upper(A: FloatArray) -> None:
+    """Write the entries above the diagonal below it, in place, in blocks that stay in cache."""
+    for low in range(0, A.shape[0], PANEL):
+        for left in range(0, low + PANEL, PANEL):
+            for j in range(left, min(left + PANEL, A.shape[0])):
+                for i in range(max(low, j + 1), min(low + PANEL, A.shape[0])):
+                    A[i, j] = A[j, i]
 
 
 def divide_by_upper(A: FloatArray, R: FloatArray) -> FloatArray:

@@ -160,8 +160,9 @@ class FeatureSpace:
         return system if first else self._mapped(system)
 
     def _mapped(self, system: RidgeSystem) -> RidgeSystem:
-        scaled = system.scaled(self.scales)
-        return scaled if self.root is None else scaled.divided_by_triangle(self.root)
+        if self.root is None:
+            return system.scaled(self.scales)
+        return system.divided_by_triangle(self.root / self.scales)
 
 
 def decision_in_blocks(
