@@ -7,8 +7,8 @@ out; there is no bias, as in the paper. Dashed: the exact kernel, the limit of i
 features, with which the weighting's small models can be compared. The data sets are those of the
 paper that scikit-learn brings along, and digits 1 and 7 of its small digits instead of MNIST.
 
-What comes out as in the paper: with few features the weighting is ahead, clearly so on three of
-the four sets, and the two meet as T grows.
+What comes out as in the paper: up to about 20 features the weighting is ahead on all four sets, by
+less than the spread of single runs, and the two meet as T grows.
 
 Writes ``docs/images/few_features.png``; ``--quick`` has two runs and fewer values of T.
 """

@@ -328,4 +328,4 @@ def fit_bytes(n_samples: int, n_features: int, plan: WeightingPlan) -> float:
     size = 4.0 * n_samples * n_features
     if plan.solver == "exact":
         return 8.0 * (size + 4.0 * float(n_samples) ** 2)
-    return 8.0 * (size + 12.0 * float(plan.n_weights) ** 2 + 4.0e6)
+    return 8.0 * (size + 12.0 * float(plan.n_weights) ** 2 + 1.6e7)

@@ -118,10 +118,10 @@ class RandomKitchenSinksRegressor(DecisionRegressorMixin, BaseKitchenSinks):
     equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
-    ``8 (4 n d + 12 T^2 + 4e6)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with in
-    float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing cancels, else in
-    float64. Repeated rows are merged, and rows are put in an order given by
-    their content, so the result does not depend on it and a weight of 2 is exactly a repetition.
+    ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with
+    in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing cancels, else
+    in float64. Repeated rows are merged, and rows are put in an order given by their content, so
+    the result does not depend on it and a weight of 2 is exactly a repetition.
     Directions of ``"sign"`` and ``"stumps"``, which have no slope, are those of smoothed steps.
 
     References
