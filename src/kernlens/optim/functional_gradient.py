@@ -1,12 +1,13 @@
 """Stochastic functional gradient descent (Algorithm 3) on the weight function.
 
-    alpha <- (1 - 2 eta lambda) alpha - eta (1/c) sum_j g_j K(w_j, .),   then onto the ball |alpha| <= B
+    alpha <- (1 - 2 eta lambda) alpha - eta (1/c) sum_j g_j K(w_j, .)
 
-with g_j the mean of loss'(f(x), y) phi(w_j, x) over a batch, c fresh weights a step, and the
-average of all iterates as the result. Everything is kept in the basis of features of norm 1:
+and then onto the ball |alpha| <= B, with g_j the mean of loss'(f(x), y) phi(w_j, x) over a batch,
+c fresh weights a step, and the average of all iterates as the result. Everything is kept in the
+basis of features of norm 1:
 coefficients by a common factor times a vector, so that a step costs O(c) beside the new features;
 the norm by its recursion (76); the average by the sums of the common factor (O(1) a step).
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

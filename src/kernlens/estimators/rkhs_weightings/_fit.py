@@ -114,6 +114,13 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         check_count("n_directions", self.n_directions, words=("auto",))
         check_n_jobs(self.n_jobs)
 
+    @property
+    def _given_alphas(self) -> tuple[float, ...] | None:
+        """Alphas to choose from, None for the grid of the solver."""
+        if isinstance(self.alpha, str):
+            return None
+        return tuple(float(alpha) for alpha in check_sequence("alpha", self.alpha))
+
     def _plan(self, n_rows: int, n_inputs: int, seed: int) -> WeightingPlan:
         raise NotImplementedError
 

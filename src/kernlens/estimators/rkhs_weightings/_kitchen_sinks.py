@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernlens._validation import check_choice, check_sequence
+from kernlens._validation import check_choice
 from kernlens.estimators.rkhs_weightings._stream import StreamingRandomFeatures
 from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.instantiations import BASES, AnyInstantiation, Instantiation
@@ -27,12 +27,9 @@ class BaseKitchenSinks(StreamingRandomFeatures):
 
     def _plan(self, n_rows: int, n_inputs: int, seed: int) -> WeightingPlan:
         names = AUTO_BASES if self.base == "auto" else (self.base,)
-        alphas = None
-        if not isinstance(self.alpha, str):
-            alphas = tuple(float(alpha) for alpha in check_sequence("alpha", self.alpha))
         return WeightingPlan(
             candidates=tuple(self._make(name, n_inputs) for name in names),
-            alphas=alphas,
+            alphas=self._given_alphas,
             solver=self.solver,
             penalty="l2",
             kitchen_sinks=True,

@@ -120,12 +120,9 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         if solver == "auto":
             solver = "exact" if n_rows <= EXACT_ROWS else "least_squares"
         descent = self.solver if isinstance(self.solver, FunctionalGradient) else None
-        alphas = None
-        if not isinstance(self.alpha, str):
-            alphas = tuple(float(alpha) for alpha in check_sequence("alpha", self.alpha))
         return WeightingPlan(
             candidates=self._candidates(n_inputs, seed),
-            alphas=alphas,
+            alphas=self._given_alphas,
             solver=solver,
             penalty=self.penalty,
             kitchen_sinks=False,

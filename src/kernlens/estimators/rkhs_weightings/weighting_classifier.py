@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
-
-from kernlens.estimators._fit_arrays import (
-    PRECISIONS,
-    batch_classes,
-    check_batch_arrays,
-    check_fit_arrays,
-    encode_labels,
-    one_hot,
-    plus_minus_one,
-)
-from kernlens.estimators._prediction import DecisionClassifierMixin
-from kernlens.estimators.rkhs_weightings._calibrated import CalibratedMixin
-from kernlens.estimators.rkhs_weightings._stream import can_stream
+from kernlens.estimators.rkhs_weightings._classification import RandomFeatureClassifier
 from kernlens.estimators.rkhs_weightings._weighting import BaseRKHSWeighting
 
 
-class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHSWeighting):
+class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     """Random features averaged exactly against a weight function of an RKHS, for classification.
 
     The squared loss on labels +1 and -1, one score per class if there are more than two, of the
@@ -210,64 +196,3 @@ class RKHSWeightingClassifier(DecisionClassifierMixin, CalibratedMixin, BaseRKHS
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> RKHSWeightingClassifier:
-        """Fit the scores, their directions and the probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels, of any type scikit-learn takes.
-        sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
-
-        Returns
-        -------
-        self
-        """
-        X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=PRECISIONS)
-        labels = encode_labels(y, weights, type(self).__name__)
-        self._fit_encoded(X, plus_minus_one(labels.targets), weights)
-        self.classes_ = labels.classes
-        return self
-
-    @available_if(can_stream)
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> RKHSWeightingClassifier:
-        """Learn from a batch of rows on top of those before, without keeping any.
-
-        The units of columns, the instantiation and correlation, and the weights follow from the
-        first batch, which should be a fair sample of some thousand rows; `alpha` is chosen anew
-        with every batch. Probabilities are calibrated on rows of the last one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels.
-        classes : array-like of shape (n_classes,) or None
-            All labels that are to come; needed in the first call.
-        sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights.
-
-        Returns
-        -------
-        self
-        """
-        X, y, weights = check_batch_arrays(self, X, y, sample_weight, dtype=PRECISIONS)
-        self.classes_ = batch_classes(
-            classes, getattr(self, "classes_", None), self._going_on, type(self).__name__
-        )
-        targets = plus_minus_one(one_hot(y, self.classes_, type(self).__name__))
-        self._partial_fit_encoded(X, targets, weights)
-        return self
