@@ -18,6 +18,7 @@ from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.hermite_objective import HermiteObjective
 from kernlens.optim.hyper_kernel import HyperKernelObjective
 from kernlens.optim.hyper_kernel_problem import AlternatingGradient
+from kernlens.optim.laplacian_learning import LaplacianLearner
 from kernlens.optim.reduced_objective import ReducedObjective
 from kernlens.optim.weighting_learning import WeightingLearner
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
@@ -58,6 +59,10 @@ class Family:
         See `objective`.
     iterative : bool
         Whether the method is called again and again, on the way to a minimum.
+    classifier_only : frozenset of str
+        Parameters that the regressor does not have.
+    semi_supervised : bool
+        Whether targets may be missing.
     """
 
     name: str
@@ -73,6 +78,8 @@ class Family:
     optional: frozenset[str] = frozenset()
     method: str = "at"
     iterative: bool = True
+    classifier_only: frozenset[str] = frozenset()
+    semi_supervised: bool = False
 
     @property
     def estimators(self) -> list[type[BaseEstimator]]:
@@ -94,11 +101,15 @@ def _matrix(n_rows: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((n_rows, 4))
 
 
-ESTIMATORS: list[type[BaseEstimator]] = [
+PUBLIC: list[type[BaseEstimator]] = [
     public
     for public in (getattr(kernlens, name) for name in kernlens.__all__)
     if isinstance(public, type) and issubclass(public, BaseEstimator)
 ]
+#: Regressors and classifiers.
+ESTIMATORS = [public for public in PUBLIC if hasattr(public, "score")]
+#: Learn without a target.
+UNSUPERVISED = [public for public in PUBLIC if public not in ESTIMATORS]
 
 FAMILIES = (
     Family(
@@ -247,6 +258,40 @@ FAMILIES = (
         optional=frozenset({"support_", "dual_coef_", "weights_", "coef_", "alpha_search_"}),
         method="learn",
         iterative=False,
+    ),
+    Family(
+        name="KernelLaplacian",
+        light={"mu": 0.1, "alpha": 1e-3, "solver": "exact", "n_neighbors": 3, "n_jobs": 1},
+        narrow=None,
+        variants=(
+            {"solver": "nystrom", "n_centers": 20},
+            {"solver": "random_features", "n_centers": 50, "kernel": "gaussian"},
+            {"solver": "cg", "metric": "euclidean"},
+            {"kernel": "polynomial", "metric": "euclidean", "length_scale": 2.0},
+            {"mu": 0.0, "standardize": False},
+            {"mu": [0.01, 0.1], "kernel": "matern32"},
+        ),
+        regressor_only=(),
+        checked=(
+            {"solver": "nystrom", "n_centers": 20, "standardize": False},
+            {
+                "solver": "random_features",
+                "n_centers": 200,
+                "kernel": "rational_quadratic",
+                "mu": 1e-3,
+            },
+            {"solver": "cg"},
+            {"kernel": "exponential_dot", "metric": "euclidean"},
+        ),
+        objects={"kernel": RationalQuadraticKernel(2.0), "mu": np.array([0.01, 0.1])},
+        objective=LaplacianLearner,
+        model_bytes=8 * 40 * (4 + 1 + 4),
+        undrawn={"metric": "euclidean", "length_scale": 2.0},
+        optional=frozenset({"slopes_", "centers_", "frequencies_", "phases_", "alpha_search_"}),
+        method="learn",
+        iterative=False,
+        classifier_only=frozenset({"unlabeled"}),
+        semi_supervised=True,
     ),
 )
 

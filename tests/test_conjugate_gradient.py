@@ -121,6 +121,62 @@ def test_an_operator_that_is_not_positive_is_noticed(sign):
     np.testing.assert_array_equal(result.solution, np.zeros(4))
 
 
+def test_every_iteration_is_reported():
+    A, rhs = system()
+    seen = []
+    result = conjugate_gradient(
+        lambda x: A @ x, rhs, tol=1e-8, report=lambda number, value: seen.append((number, value))
+    )
+    assert seen == list(enumerate(result.history[1:]))
+    assert len(seen) == result.n_iter
+
+
+def interrupted_after(A, n_products):
+    """Products with A that end in an interruption after some."""
+    calls = []
+
+    def apply(x):
+        if len(calls) == n_products:
+            raise KeyboardInterrupt
+        calls.append(None)
+        return A @ x
+
+    return apply
+
+
+@pytest.mark.parametrize("n_products", [0, 1, 5])
+def test_an_interruption_keeps_the_iterate_if_asked_to(n_products):
+    A, rhs = system(condition=1e4)
+    expected = conjugate_gradient(lambda x: A @ x, rhs, max_iter=n_products)
+    apply = interrupted_after(A, n_products)
+    result = conjugate_gradient(apply, rhs, keep_when_interrupted=True)
+    assert result.status is Status.INTERRUPTED and result.n_iter == n_products
+    np.testing.assert_array_equal(result.solution, expected.solution)
+    assert result.history == expected.history
+
+
+def test_an_interrupted_preconditioner_keeps_the_iterate_too():
+    A, rhs = system(condition=1e4)
+    scales = np.diag(1 / np.diag(A))
+    expected = conjugate_gradient(
+        lambda x: A @ x, rhs, precondition=lambda r: scales @ r, max_iter=3
+    )
+    result = conjugate_gradient(
+        lambda x: A @ x,
+        rhs,
+        precondition=interrupted_after(scales, 3),
+        keep_when_interrupted=True,
+    )
+    assert result.status is Status.INTERRUPTED
+    np.testing.assert_array_equal(result.solution, expected.solution)
+
+
+def test_an_interruption_is_raised_otherwise():
+    A, rhs = system(condition=1e4)
+    with pytest.raises(KeyboardInterrupt):
+        conjugate_gradient(interrupted_after(A, 2), rhs)
+
+
 def test_inputs_are_left_alone():
     A, rhs = system()
     start = np.ones_like(rhs)

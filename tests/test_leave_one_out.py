@@ -94,3 +94,23 @@ def test_inputs_are_unchanged():
     RidgeSpectrum.of_kernel(K, y, weights).loss(0.1)
     for now, before in zip((P, K, y, weights), copies, strict=True):
         np.testing.assert_array_equal(now, before)
+
+
+def test_two_rows_are_predicted_by_each_other_whatever_the_size_of_a_constant():
+    # Nothing but the other row is left; a constant part of the kernel must not leak in.
+    y, weights = np.array([[0.0, 1.0]]), np.array([0.3, 1.1])
+    for constant in (0.0, 0.7, 123.4):
+        P = np.array([[constant, 1e-4, 0.0], [constant, 3e-5, 2e-4]])
+        for spectrum in spectra(P, y, weights):
+            for relative in (1e-6, 1e-3, 1.0):
+                found = spectrum.predictions(relative * 1e-8)
+                np.testing.assert_allclose(found, y[:, ::-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(15, 6), (8, 20)])
+def test_a_constant_feature_changes_nothing(shape):
+    P, y, weights = data(*shape)
+    shifted = np.column_stack([P, np.full(len(P), 1e5)])
+    found = RidgeSpectrum.of_features(shifted, y, weights).predictions(1e-3)
+    plain = RidgeSpectrum.of_features(P, y, weights).predictions(1e-3)
+    np.testing.assert_allclose(found, plain, atol=1e-9)

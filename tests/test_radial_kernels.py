@@ -68,6 +68,50 @@ def test_derivative_is_that_of_the_profile(kernel):
     np.testing.assert_allclose(kernel.derivative(s), numerical, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "kernel", [*(name for name in NAMES if name != "laplace"), RationalQuadraticKernel(0.3)]
+)
+def test_second_derivative_is_that_of_the_derivative(kernel):
+    kernel = make_radial_kernel(kernel)
+    s = squared_distances()
+    h = 1e-5 * s
+    numerical = (kernel.derivative(s + h) - kernel.derivative(s - h)) / (2 * h)
+    np.testing.assert_allclose(kernel.second_derivative(s), numerical, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "laplace"])
+def test_second_derivative_at_zero_is_the_one_sided_slope_or_zero(name):
+    kernel = make_radial_kernel(name)
+    zero = np.zeros((1, 1))
+    with np.errstate(all="raise"):
+        second = kernel.second_derivative(zero)[0, 0]
+    if kernel.twice_smooth_at_zero:
+        slopes = (kernel.derivative(zero + h) - kernel.derivative(zero) for h in (1e-6, 1e-8))
+        rough, fine = (slope[0, 0] / h for slope, h in zip(slopes, (1e-6, 1e-8), strict=True))
+        assert second == pytest.approx(fine, rel=1e-3)
+        assert abs(second - fine) < abs(second - rough) + 1e-7
+    else:
+        # Like 1 / r beside zero.
+        assert second == 0.0
+        near = kernel.second_derivative(np.array([[1e-12, 4e-12]]))[0]
+        assert near[0] == pytest.approx(2 * near[1], rel=1e-5) and near[0] > 1e5
+
+
+def test_a_kernel_without_a_second_derivative_says_so():
+    with pytest.raises(NotImplementedError):
+        CauchyKernel().second_derivative(squared_distances())
+
+
+def test_a_point_is_its_own_neighbour_for_second_derivatives():
+    U = 100.0 + np.random.default_rng(0).standard_normal((20, 3))
+    kernel = make_radial_kernel("matern32")
+    np.testing.assert_array_equal(np.diag(kernel.distances(U, U, twice=True)), 0.0)
+    assert np.diag(kernel.distances(U, U)).max() > 1e-13
+    np.testing.assert_allclose(
+        kernel.distances(U, U[:4], twice=True), cdist(U, U[:4]) ** 2, rtol=1e-12
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "laplace"])
 def test_derivative_at_zero_is_the_one_sided_slope(name):
     kernel = make_radial_kernel(name)

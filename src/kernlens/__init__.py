@@ -2,6 +2,12 @@
 
 from kernlens.estimators.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.estimators.hkrr import HKRRClassifier, HKRRRegressor
+from kernlens.estimators.kernel_laplacian import (
+    KernelLaplacianClassifier,
+    KernelLaplacianClustering,
+    KernelLaplacianEmbedding,
+    KernelLaplacianRegressor,
+)
 from kernlens.estimators.regfeal import RegFeaLClassifier, RegFeaLRegressor
 from kernlens.estimators.rkhs_weightings import (
     RandomKitchenSinksClassifier,
@@ -19,6 +25,10 @@ __all__ = [
     "BKerNNRegressor",
     "HKRRClassifier",
     "HKRRRegressor",
+    "KernelLaplacianClassifier",
+    "KernelLaplacianClustering",
+    "KernelLaplacianEmbedding",
+    "KernelLaplacianRegressor",
     "RKHSWeightingClassifier",
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",

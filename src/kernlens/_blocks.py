@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 FloatArray = NDArray[np.floating]
 Item = TypeVar("Item")
@@ -38,10 +38,16 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
 
 
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Thread pools of the libraries loaded; looking for them takes milliseconds."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Keep BLAS to one thread: our products are small, and its threads spin while ours work."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _thread_pools().limit(limits=1, user_api="blas"):
         yield
 
 

@@ -1,4 +1,4 @@
-"""Radial kernels ``k(u, v) = phi(|u - v|^2)``, by their profile and its derivative.
+"""Radial kernels ``k(u, v) = phi(|u - v|^2)``, by their profile and its derivatives.
 
 Every kernel here has length scale 1: the linear map in front of it carries the scale. Writing s for
 the squared distance and r for its root, with the usual length scale l each is k(u / l, v / l).
@@ -25,8 +25,8 @@ FAR = 1e300
 class RadialKernel(ABC):
     """A kernel given by its profile phi; subclass it to bring your own.
 
-    Both methods take squared distances (n, m) that they must not change, and return new arrays of
-    that shape.
+    All methods take squared distances (n, m) that they must not change, and return new arrays of
+    that shape. The second derivative is only needed where gradients of functions are penalised.
 
     Attributes
     ----------
@@ -34,9 +34,13 @@ class RadialKernel(ABC):
         False if phi is a function of r rather than of s, like the Laplace kernel. Its derivative
         must then be given as 0 at s = 0, and distances are computed one by one: a point is its own
         neighbour at a distance of exactly 0.
+    twice_smooth_at_zero : bool
+        The same for the second derivative, which the Matern-3/2 kernel does not have at 0: there it
+        only stands beside products of differences that vanish faster.
     """
 
     smooth_at_zero: bool = True
+    twice_smooth_at_zero: bool = True
 
     @abstractmethod
     def profile(self, s: FloatArray) -> FloatArray:
@@ -50,9 +54,16 @@ class RadialKernel(ABC):
         """Return both; worth overriding where they share their expensive part."""
         return self.profile(s), self.derivative(s)
 
-    def distances(self, U: FloatArray, V: FloatArray) -> FloatArray:
-        """Return the squared distances of rows of U (n, d) and V (m, d), (n, m)."""
-        if not self.smooth_at_zero:
+    def second_derivative(self, s: FloatArray) -> FloatArray:
+        """Return phi''(s); bounded by a multiple of s^(-1/2), and 0 at 0 if unbounded."""
+        raise NotImplementedError
+
+    def distances(self, U: FloatArray, V: FloatArray, twice: bool = False) -> FloatArray:
+        """Return the squared distances of rows of U (n, d) and V (m, d), (n, m).
+
+        `twice` says that they are meant for the second derivative, too.
+        """
+        if not self.smooth_at_zero or (twice and not self.twice_smooth_at_zero):
             pairs: FloatArray = cdist(U, V, "sqeuclidean")
             # A centre that is a copy of a row was mapped by a matrix product of another shape,
             # which may round otherwise; a derivative like 1 / r makes noise of what remains.
@@ -84,9 +95,14 @@ class GaussianKernel(RadialKernel):
         values = self.profile(s)
         return values, -0.5 * values
 
+    def second_derivative(self, s: FloatArray) -> FloatArray:
+        return 0.25 * self.profile(s)
+
 
 class Matern32Kernel(RadialKernel):
     """``(1 + sqrt(3) r) exp(-sqrt(3) r)``."""
+
+    twice_smooth_at_zero = False
 
     def profile(self, s: FloatArray) -> FloatArray:
         return self.profile_and_derivative(s)[0]
@@ -98,6 +114,12 @@ class Matern32Kernel(RadialKernel):
         scaled = np.sqrt(3.0 * s)
         decay = np.exp(-scaled)
         return (1.0 + scaled) * decay, -1.5 * decay
+
+    def second_derivative(self, s: FloatArray) -> FloatArray:
+        scaled = np.sqrt(3.0 * s)
+        values = np.exp(-scaled)
+        # 3 sqrt(3) / (4 r) exp(-sqrt(3) r)
+        return np.divide(2.25 * values, scaled, out=np.zeros_like(values), where=scaled > 0.0)
 
 
 class Matern52Kernel(RadialKernel):
@@ -114,6 +136,9 @@ class Matern52Kernel(RadialKernel):
         decay = np.exp(-scaled)
         linear = (1.0 + scaled) * decay
         return linear + (5.0 / 3.0) * s * decay, (-5.0 / 6.0) * linear
+
+    def second_derivative(self, s: FloatArray) -> FloatArray:
+        return (25.0 / 12.0) * np.exp(-np.sqrt(5.0 * s))
 
 
 @dataclass(frozen=True)
@@ -141,6 +166,10 @@ class RationalQuadraticKernel(RadialKernel):
     def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
         values = self.profile(s)
         return values, -0.5 * values / (1.0 + s / (2.0 * self.a))
+
+    def second_derivative(self, s: FloatArray) -> FloatArray:
+        factor = (self.a + 1.0) / (4.0 * self.a)
+        return factor * np.exp((-self.a - 2.0) * np.log1p(s / (2.0 * self.a)))
 
 
 class LaplaceKernel(RadialKernel):

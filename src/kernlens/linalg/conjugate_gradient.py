@@ -21,6 +21,8 @@ def conjugate_gradient(
     precondition: Operator | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
+    report: Callable[[int, float], None] | None = None,
+    keep_when_interrupted: bool = False,
 ) -> SolveResult:
     """Solve ``A x = rhs`` until the residual norm is at most ``tol * ||rhs||``.
 
@@ -39,6 +41,10 @@ def conjugate_gradient(
         ``r -> M^{-1} r``, M symmetric positive definite and close to A.
     tol, max_iter : float, int
         Stopping rule.
+    report : callable or None
+        Called with the number and the relative residual of every iteration.
+    keep_when_interrupted : bool
+        Whether a KeyboardInterrupt ends the iterations with what there is, instead of being raised.
 
     Returns
     -------
@@ -56,10 +62,15 @@ def conjugate_gradient(
     for iteration in range(max_iter):
         if history[-1] <= tol:
             return SolveResult(x, Status.CONVERGED, iteration, tuple(history))
-        z = residual if precondition is None else precondition(residual)
-        previous, energy = energy, float(np.vdot(residual, z))
-        direction = z + (energy / previous if iteration else 0.0) * direction
-        image = apply(direction)
+        try:
+            z = residual if precondition is None else precondition(residual)
+            previous, energy = energy, float(np.vdot(residual, z))
+            direction = z + (energy / previous if iteration else 0.0) * direction
+            image = apply(direction)
+        except KeyboardInterrupt:
+            if not keep_when_interrupted:
+                raise
+            return SolveResult(x, Status.INTERRUPTED, iteration, tuple(history))
         curvature = float(np.vdot(direction, image))
         if not curvature > 0.0 or not np.isfinite(energy):
             # Rounding has used up the positive part of the spectrum: x is as good as it gets.
@@ -67,5 +78,7 @@ def conjugate_gradient(
         x += (energy / curvature) * direction
         residual -= (energy / curvature) * image
         history.append(float(np.linalg.norm(residual)) / scale)
+        if report is not None:
+            report(iteration, history[-1])
     status = Status.CONVERGED if history[-1] <= tol else Status.MAX_ITER
     return SolveResult(x, status, max_iter, tuple(history))

@@ -44,18 +44,23 @@ class RidgeSpectrum:
     def of_kernel(cls, K: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
         """From a kernel matrix (n_samples, n_samples). O(n^3)."""
         shares = weights / weights.sum()
-        column = K @ shares
-        centred = K - column[:, None] - column + shares @ column
+        centred = K
+        # What rounding leaves of a large constant part is taken off by the second round.
+        for _ in range(2):
+            column = centred @ shares
+            centred = centred - column[:, None] - column + shares @ column
         root = np.sqrt(weights)
         values, vectors = eigh(centred * root[:, None] * root, check_finite=False)
-        return cls(vectors, np.maximum(values, 0.0), y, weights)
+        # Constants have the value 0; rounding would give them a leverage where alpha is small.
+        rounding = max(values[-1], 0.0) * len(K) * np.finfo(np.float64).eps
+        return cls(vectors, np.where(values > rounding, values, 0.0), y, weights)
 
     @classmethod
     def of_features(cls, P: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
         """From features (n_samples, k). O(n k min(n, k) + min(n, k)^3)."""
-        if len(P) <= P.shape[1]:
-            return cls.of_kernel(P @ P.T, y, weights)
         centred = P - weights @ P / weights.sum()
+        if len(P) <= P.shape[1]:
+            return cls.of_kernel(centred @ centred.T, y, weights)
         centred *= np.sqrt(weights)[:, None]
         values, rotation = eigh(centred.T @ centred, check_finite=False)
         kept = values > values[-1] * len(P) * np.finfo(np.float64).eps

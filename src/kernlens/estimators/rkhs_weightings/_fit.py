@@ -30,8 +30,7 @@ from kernlens._validation import (
     check_sequence,
 )
 from kernlens.base import FeatureLearnerMixin
-from kernlens.estimators._standardisation import Standardisation
-from kernlens.estimators.rkhs_weightings._inputs import InputColumns
+from kernlens.estimators._standardisation import InputColumns, Standardisation
 from kernlens.features.weightings import Weighting
 from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
 from kernlens.optim.average_gradient import average_outer_product, leading_directions

@@ -11,9 +11,8 @@ from sklearn.utils import check_random_state
 
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows
-from kernlens.estimators._standardisation import Standardisation
+from kernlens.estimators._standardisation import InputColumns, Standardisation
 from kernlens.estimators.rkhs_weightings._fit import BaseRandomFeatures, SeenRows
-from kernlens.estimators.rkhs_weightings._inputs import InputColumns
 from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.weighting_learning import WeightingLearner
 

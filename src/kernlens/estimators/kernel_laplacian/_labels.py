@@ -1,0 +1,98 @@
+"""Targets of which some are missing: NaN for a regressor, a label of its own for a classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernlens._validation import check_magnitude
+
+FloatArray = NDArray[np.floating]
+
+
+def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:
+    """Targets (n_samples,) or (n_samples, n_targets) as numbers, NaN where there is none."""
+    if y is None:
+        raise ValueError(
+            f"{estimator} requires y to be passed, but the target y is None; give NaN for rows "
+            "without a target."
+        )
+    checked: NDArray[Any] = check_array(
+        y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
+    )
+    if checked.ndim > 2:
+        raise ValueError(f"y must have one or two dimensions, got an array of {checked.ndim}.")
+    check_consistent_length(X, checked)
+    missing = np.isnan(checked)
+    if checked.ndim == 2:
+        if np.any(missing.any(axis=1) & ~missing.all(axis=1)):
+            raise ValueError(
+                "y has rows with NaN in some targets only; give all targets of a row or none, or "
+                "fit one model per target."
+            )
+        missing = missing.all(axis=1)
+    if missing.all():
+        raise ValueError(
+            "y is NaN for every row, which means that no row is labelled; give at least one target."
+        )
+    check_magnitude(np.nan_to_num(checked), "y")
+    return checked
+
+
+def has_label(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
+    """Which rows have a label other than `unlabeled`; None: all of them."""
+    if unlabeled is None:
+        return np.ones(len(y), dtype=bool)
+    if y.dtype.kind in "US":
+        # An array of words that was a list of words and -1.
+        found: NDArray[np.bool_] = y != str(unlabeled)
+        return found
+    return np.array([label != unlabeled for label in y.tolist()], dtype=bool)
+
+
+def resolve_unlabeled(y: NDArray[Any], unlabeled: Any) -> Any:
+    """What "auto" means: -1, unless labels are -1 and 1 and nothing else."""
+    if not isinstance(unlabeled, str) or unlabeled != "auto":
+        return unlabeled
+    if y.dtype.kind not in "if" or set(np.unique(y).tolist()) != {-1, 1}:
+        return -1
+    warnings.warn(
+        "y has the labels -1 and 1 only, which are taken as two classes; set unlabeled=None to say "
+        "so, or unlabeled=-1 if -1 means that a row has no label.",
+        stacklevel=4,
+    )
+    return None
+
+
+def labels_with_gaps(
+    y: NDArray[Any], weights: FloatArray, unlabeled: Any, estimator: str
+) -> tuple[NDArray[Any], FloatArray]:
+    """Classes (n_classes,), and targets +1, -1 and NaN, (n_targets, n_samples).
+
+    Two classes have one row, of the second.
+    """
+    y = column_or_1d(y)
+    unlabeled = resolve_unlabeled(y, unlabeled)
+    labelled = has_label(y, unlabeled)
+    meaning = "" if unlabeled is None else f" (label {unlabeled!r} means that a row has none)"
+    if not labelled.any():
+        raise ValueError(
+            f"{estimator} found no labelled row{meaning}; label at least one row of every class."
+        )
+    check_classification_targets(y[labelled])
+    known = labelled & (weights > 0)
+    classes: NDArray[Any] = np.unique(y[known])
+    if len(classes) < 2:
+        only = f": {classes.tolist()[0]!r}" if len(classes) else ""
+        raise ValueError(
+            f"{estimator} needs samples of at least 2 classes with a label and a positive weight, "
+            f"but the data has only one class{only}{meaning}; label rows of another class."
+        )
+    targets = np.full((len(classes), len(y)), np.nan)
+    targets[:, known] = np.where(y[known] == classes[:, None], 1.0, -1.0)
+    return classes, targets[1:] if len(classes) == 2 else targets

@@ -1,0 +1,84 @@
+"""In which directions gradients are measured: all alike, or those in which the data vary nearby.
+
+Data near a curve or a surface say nothing about how a function varies across it, and a penalty on
+the whole gradient spends its strength there. The differences x_j - x_i to the nearest other points
+span the directions that matter at x_i,
+
+    |T_i grad f(x_i)|^2 = tau^2 sum_j ((x_j - x_i) . grad f(x_i))^2,
+
+with tau such that the mean of |T_i|^2 is d, that of the identity: where points fill the space
+evenly, both measures agree on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+FloatArray = NDArray[np.floating]
+
+#: Points among which neighbours are looked for, at most: the search then grows linearly with n.
+MOST_REFERENCES = 5000
+
+
+@dataclass(frozen=True)
+class LocalFrames:
+    """Frames made of differences to neighbours.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+    neighbors : ndarray of shape (n, k)
+        Numbers of the nearest other points.
+    scale : float
+        tau.
+    """
+
+    points: FloatArray
+    neighbors: NDArray[np.integer]
+    scale: float
+
+    @classmethod
+    def of(
+        cls, points: FloatArray, weights: FloatArray, n_neighbors: int, n_jobs: int | None
+    ) -> LocalFrames | None:
+        """Find neighbours; None, all directions alike, if there is a single point.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            Distinct.
+        weights : ndarray of shape (n,)
+            Positive; points count by them in the mean that fixes the scale.
+        n_neighbors : int
+            k; fewer if there are fewer points.
+        n_jobs : int or None
+        """
+        n = len(points)
+        k = min(n_neighbors, n - 1, MOST_REFERENCES - 1)
+        if k < 1:
+            return None
+        search = NearestNeighbors(n_neighbors=k + 1, n_jobs=n_jobs).fit(points[:MOST_REFERENCES])
+        found = search.kneighbors(points, return_distance=False)
+        # A point that is its own neighbour gives way; others have one neighbour too many.
+        own = found == np.arange(n)[:, None]
+        own[~own.any(axis=1), -1] = True
+        neighbors = found[~own].reshape(n, k)
+        squares = np.zeros(n)
+        for j in range(k):
+            squares += np.square(points[neighbors[:, j]] - points).sum(axis=1)
+        mean = float(np.average(squares, weights=weights))
+        scale = np.sqrt(points.shape[1] / mean) if mean > 0.0 else 1.0
+        return cls(points, neighbors, scale)
+
+    def take(self, rows: slice | NDArray[np.integer]) -> FloatArray:
+        """Frames (m, min(k, d), d) of some of the points."""
+        frames = self.points[self.neighbors[rows]] - self.points[rows][:, None]
+        frames *= self.scale
+        if frames.shape[1] > frames.shape[2]:
+            # As few rows as columns, with the same T^T T.
+            frames = np.linalg.qr(frames, mode="r")
+        return frames

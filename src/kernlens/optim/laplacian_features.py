@@ -1,0 +1,119 @@
+"""Solve in explicit features: Nyström centres or random Fourier features."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._blocks import single_threaded_blas, split_range, sum_blocks
+from kernlens.features.fourier import FourierMap
+from kernlens.features.local_frames import LocalFrames
+from kernlens.linalg.energy_basis import EnergyBasis, FeatureMap, KernelMap
+from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
+from kernlens.optim.laplacian_function import function_in_basis
+from kernlens.optim.laplacian_problem import LabelledPoints, LaplacianPlan, Learned, Penalties
+from kernlens.optim.laplacian_solver import LEAVE_ONE_OUT_ROWS, SAMPLE, LaplacianSolver
+from kernlens.optim.leave_one_out import RidgeSpectrum
+
+FloatArray = NDArray[np.floating]
+
+#: Entries of a block of features.
+BLOCK_ENTRIES = 1_000_000
+#: Of many labelled rows, held out of the comparison of penalties.
+HELD_OUT_SHARE = 0.2
+
+
+def draw_map(plan: LaplacianPlan, points: FloatArray) -> FeatureMap:
+    """Random features, or centres drawn among distinct points; all of them if there are fewer."""
+    random = np.random.RandomState(plan.seed)
+    if plan.solver == "random_features":
+        assert plan.fourier is not None
+        return FourierMap.draw(plan.fourier, points.shape[1], plan.n_components, random)
+    drawn = random.permutation(len(points))[: plan.n_components]
+    return KernelMap(plan.kernel, points[np.sort(drawn)])
+
+
+class FeatureSolver(LaplacianSolver):
+    """One decomposition of the energy for all penalties, then ridge regression on features."""
+
+    def __init__(
+        self,
+        plan: LaplacianPlan,
+        rows: LabelledPoints,
+        frames: LocalFrames | None,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(plan, rows, frames, n_jobs)
+        feature_map = draw_map(plan, rows.points)
+        self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs)
+
+    @cached_property
+    def _sample(self) -> FloatArray:
+        return self.basis.features(self.rows.points[:SAMPLE])
+
+    @cached_property
+    def _labelled(self) -> FloatArray:
+        return self.basis.features(self.rows.labelled_points[:LEAVE_ONE_OUT_ROWS])
+
+    def sample_kernel(self, ratio: float) -> FloatArray:
+        damped = self._sample * self.basis.damping(ratio)
+        kernel: FloatArray = damped @ damped.T
+        return kernel
+
+    def spectrum(self, ratio: float) -> RidgeSpectrum:
+        part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
+        damped = self._labelled * self.basis.damping(ratio)
+        return RidgeSpectrum.of_features(damped, part.y, part.label_weights)
+
+    def losses(self, ratio: float, alphas: list[float]) -> list[float]:
+        """By leaving single rows out, or of many rows a fifth; one decomposition per ratio."""
+        if len(self.rows.labelled) <= LEAVE_ONE_OUT_ROWS:
+            return super().losses(ratio, alphas)
+        damping = self.basis.damping(ratio)
+        learned, held_out = (system.scaled(damping) for system in self._systems)
+        solutions = learned.solve_along(alphas)
+        return [float(held_out.mean_losses(*solution).sum()) for solution in solutions]
+
+    def fit(self, penalties: Penalties) -> Learned:
+        """Solve (Phi^T W Phi / Wl + mu diag(e) + alpha) eta = Phi^T W y / Wl."""
+        damping = self.basis.damping(penalties.ratio)
+        system = self._system.scaled(damping)
+        b, intercept = system.solve(penalties.alpha)
+        objective = float(np.sum(system.mean_losses(b, intercept)))
+        objective += penalties.alpha * float(np.vdot(b, b))
+        function = function_in_basis(self.basis, b * damping, intercept)
+        return Learned(function, penalties, objective)
+
+    @cached_property
+    def _system(self) -> RidgeSystem:
+        """Normal equations of all labelled rows, in the basis."""
+        if "_systems" in self.__dict__:
+            learned, held_out = self._systems
+            return learned.merged(held_out)
+        return self._accumulate(slice(0, len(self.rows.labelled)))
+
+    @cached_property
+    def _systems(self) -> tuple[RidgeSystem, RidgeSystem]:
+        """Those of the rows to learn from, and of the rows held out."""
+        n = len(self.rows.labelled)
+        first = n - int(HELD_OUT_SHARE * n)
+        return self._accumulate(slice(0, first)), self._accumulate(slice(first, n))
+
+    def _accumulate(self, labels: slice) -> RidgeSystem:
+        part = self.rows.with_labels(labels)
+        size = max(1, BLOCK_ENTRIES // self.basis.map.n_features)
+        blocks = split_range(len(part.labelled), size)
+
+        def sum_over_blocks(function: BlockPart) -> list[FloatArray]:
+            def of(rows: slice) -> tuple[FloatArray, ...]:
+                return function(rows, self.basis.features(part.points[part.labelled[rows]]))
+
+            with single_threaded_blas():
+                work = float(len(part.labelled)) * self.basis.map.n_features**2
+                return sum_blocks(of, blocks, n_jobs=self.n_jobs, work=work)
+
+        # Near their mean already: what is left to take off does not cancel.
+        shift = self._sample.mean(axis=0)
+        return accumulate_ridge(sum_over_blocks, part.y, part.label_weights, True, shift)

@@ -1,0 +1,164 @@
+"""From points and labels to the function: choose the penalties, then solve.
+
+Penalties are judged by squared errors on labelled rows that are left out. A handful of labels says
+little, so the points have a word, too: one ratio mu / alpha is preferred, the largest one if they
+lie on clusters or curves, and else the smallest one that is positive. Others must have errors
+smaller by a tenth, and two labels do not judge at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import Status
+from kernlens.features.local_frames import LocalFrames
+from kernlens.optim.laplacian_conjugate import ConjugateSolver
+from kernlens.optim.laplacian_exact import ExactSolver
+from kernlens.optim.laplacian_features import FeatureSolver
+from kernlens.optim.laplacian_problem import (
+    RELATIVE_ALPHAS,
+    LabelledPoints,
+    LaplacianPlan,
+    Learned,
+    Penalties,
+)
+from kernlens.optim.laplacian_solver import LaplacianSolver
+from kernlens.optim.laplacian_structure import has_structure
+
+FloatArray = NDArray[np.floating]
+Stage = Callable[[str], Callable[[int, float], None]]
+
+SOLVERS: dict[str, type[LaplacianSolver]] = {
+    "exact": ExactSolver,
+    "cg": ConjugateSolver,
+    "nystrom": FeatureSolver,
+    "random_features": FeatureSolver,
+}
+#: By which the errors of another ratio must be smaller than those of the preferred one.
+ADVANTAGE = 1.1
+#: Constant of the rule alpha = RULE n^{-1/2}, relative to the spread of the deformed kernel, which
+#: decides between alphas that the labels do not tell apart.
+RULE = 0.1
+#: Relative differences of errors that are rounding.
+SAME_LOSS = 1e-6
+
+
+class LaplacianLearner:
+    """One fit.
+
+    Parameters
+    ----------
+    plan : LaplacianPlan
+    rows : LabelledPoints
+    n_jobs : int or None
+    stage : callable or None
+        Returns the callback that the steps of a stage report to.
+    """
+
+    def __init__(
+        self,
+        plan: LaplacianPlan,
+        rows: LabelledPoints,
+        n_jobs: int | None,
+        stage: Stage | None = None,
+    ) -> None:
+        self.plan = plan
+        self.rows = rows
+        self.n_jobs = n_jobs
+        self.stage = stage
+
+    @cached_property
+    def solver(self) -> LaplacianSolver:
+        """The solver, with its matrices."""
+        frames = None
+        if self.plan.n_neighbors is not None:
+            frames = LocalFrames.of(
+                self.rows.points, self.rows.weights, self.plan.n_neighbors, self.n_jobs
+            )
+        return SOLVERS[self.plan.solver](self.plan, self.rows, frames, self.n_jobs)
+
+    def learn(self) -> Learned:
+        """Choose and solve; an interrupted choice goes on with the best penalties so far."""
+        tried: list[Penalties] = []
+        status = Status.CONVERGED
+        chosen = self.plan.given
+        if chosen is None:
+            try:
+                self._compare(tried)
+            except KeyboardInterrupt:
+                if not tried:
+                    raise
+                status = Status.INTERRUPTED
+            chosen = self._best(tried)
+        if self.stage is not None:
+            self.solver.report = self.stage("solving")
+        learned = self.solver.fit(chosen)
+        if self.stage is not None and learned.n_iter == 1:
+            self.stage("solving")(0, learned.objective)
+        ended = learned.status if status is Status.CONVERGED else status
+        return replace(learned, tried=tuple(tried), status=ended)
+
+    def _compare(self, tried: list[Penalties]) -> None:
+        """Append the candidates with their losses."""
+        report = None if self.stage is None else self.stage("choosing mu and alpha")
+        for ratio, alphas in self._candidates():
+            losses = self.solver.losses(ratio, alphas)
+            unit = self.solver.unit(ratio)
+            tried += [
+                Penalties(ratio, alpha, loss, alpha / unit)
+                for alpha, loss in zip(alphas, losses, strict=True)
+            ]
+            if report is not None:
+                report(len(tried), min(losses))
+
+    def _candidates(self) -> list[tuple[float, list[float]]]:
+        """Ratios, and the alphas of each."""
+        plan = self.plan
+        if plan.mus is None and plan.alphas is None:
+            return [(ratio, self._alphas_at(ratio)) for ratio in plan.ratios]
+        if plan.alphas is None:
+            assert plan.mus is not None
+            pairs = [(r, [mu / r]) for mu in plan.mus if mu > 0.0 for r in plan.ratios if r > 0.0]
+            return pairs + [(0.0, self._alphas_at(0.0))] * (0.0 in plan.mus)
+        if plan.mus is None:
+            return [(ratio, list(plan.alphas)) for ratio in plan.ratios]
+        return [(mu / alpha, [alpha]) for mu in plan.mus for alpha in plan.alphas]
+
+    def _alphas_at(self, ratio: float) -> list[float]:
+        unit = self.solver.unit(ratio)
+        return [relative * unit for relative in RELATIVE_ALPHAS]
+
+    @cached_property
+    def preferred_ratio(self) -> float:
+        """The ratio that the points speak for, labelled or not."""
+        plan = self.plan
+        positive = tuple(ratio for ratio in plan.ratios if ratio > 0.0)
+        points = self.rows.points
+        if has_structure(plan.kernel, points, plan.n_neighbors, positive, plan.seed):
+            return positive[-1]
+        return positive[0]
+
+    def _best(self, tried: list[Penalties]) -> Penalties:
+        """Least loss, with the advantage; near the rule for alpha where the labels do not tell."""
+        free = self.plan.mus is None
+        losses = np.array([one.loss for one in tried])
+        if not np.isfinite(losses).any():
+            raise ValueError(
+                "No penalties give finite predictions; give a larger length_scale, or another "
+                "kernel."
+            )
+        losses = np.where(np.isfinite(losses), losses, np.inf)
+        if free:
+            others = [one.ratio != self.preferred_ratio for one in tried]
+            losses = np.where(others, ADVANTAGE * losses, losses)
+        least = float(np.min(losses))
+        near = [
+            one for one, loss in zip(tried, losses, strict=True) if loss <= least * (1 + SAME_LOSS)
+        ]
+        rule = RULE / np.sqrt(len(self.rows.labelled))
+        return min(near, key=lambda one: abs(np.log(one.relative / rule)))
