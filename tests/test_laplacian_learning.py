@@ -12,7 +12,13 @@ from scipy.spatial.distance import pdist
 from kernlens._result import Status
 from kernlens.optim import laplacian_conjugate
 from kernlens.optim.laplacian_learning import ADVANTAGE, RULE, LaplacianLearner
-from kernlens.optim.laplacian_problem import RATIOS, RELATIVE_ALPHAS, LabelledPoints, Penalties
+from kernlens.optim.laplacian_problem import (
+    RATIOS,
+    RELATIVE_ALPHAS,
+    SMALLEST_ALPHA,
+    LabelledPoints,
+    Penalties,
+)
 from reference import kernel_laplacian as oracle
 from reference.laplacian_problems import data, make_plan, problem_of
 
@@ -84,13 +90,23 @@ def test_all_free_compares_every_ratio_with_every_alpha():
     np.testing.assert_allclose(relative, np.tile(RELATIVE_ALPHAS, len(RATIOS)), rtol=1e-12)
 
 
-def test_given_mu_takes_alpha_from_the_ratios():
-    learned = learner_of(mus=(0.3, 2.0), ratio_unit=3.0).learn()
-    expected = [(3.0 * ratio, mu / (3.0 * ratio)) for mu in (0.3, 2.0) for ratio in POSITIVE]
+def test_given_mu_takes_alpha_from_the_ratios_and_from_kernel_ridge():
+    learner = learner_of(mus=(0.3, 2.0), ratio_unit=3.0)
+    learned = learner.learn()
+    plain = [relative * learner.solver.unit(0.0) for relative in RELATIVE_ALPHAS]
+    expected = []
+    for mu in (0.3, 2.0):
+        alphas = [mu / (3.0 * ratio) for ratio in POSITIVE] + plain
+        expected += [(mu / alpha, alpha) for alpha in alphas]
     np.testing.assert_allclose(pairs(learned.tried), expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        [one.mu for one in learned.tried], np.repeat([0.3, 2.0], len(POSITIVE)), rtol=1e-12
-    )
+    given = np.repeat([0.3, 2.0], len(POSITIVE) + len(plain))
+    np.testing.assert_allclose([one.mu for one in learned.tried], given, rtol=1e-12)
+
+
+def test_alphas_of_a_tiny_mu_are_not_tiny():
+    tried = learner_of(mus=(1e-25,)).learn().tried
+    assert min(one.alpha for one in tried) >= SMALLEST_ALPHA
+    assert len(tried) == len(RELATIVE_ALPHAS)
 
 
 @pytest.mark.parametrize("mus", [(0.0,), (0.0, 0.3), (0.3, 0.0)])
@@ -101,7 +117,7 @@ def test_a_mu_of_zero_is_kernel_ridge_for_every_alpha(mus):
     unit = learner.solver.unit(0.0)
     expected = [relative * unit for relative in RELATIVE_ALPHAS]
     np.testing.assert_allclose([one.alpha for one in ridge], expected, rtol=1e-12)
-    assert len(learned.tried) == len(ridge) + (len(mus) - 1) * len(POSITIVE)
+    assert len(learned.tried) == len(ridge) + (len(mus) - 1) * (len(POSITIVE) + len(ridge))
     assert all(one.mu == 0.0 for one in ridge)
 
 

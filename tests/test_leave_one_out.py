@@ -46,6 +46,20 @@ def test_predictions_are_those_of_fits_without_the_row(shape, shift, unit):
         np.testing.assert_allclose(found, expected(P, y, weights, shift, unit), atol=1e-8)
 
 
+@pytest.mark.parametrize("shift", [1e-10, 1e-13])
+def test_rows_that_are_fitted_exactly_are_predicted_by_the_interpolation_of_the_others(shift):
+    P, y, weights = data(8, 20)
+    found = [spectrum.predictions(shift) for spectrum in spectra(P, y, weights)]
+    for row in range(len(P)):
+        others = np.arange(len(P)) != row
+        # The centred fit of least norm that meets all other rows.
+        design = P[others] - P[others][0]
+        b = np.linalg.pinv(design[1:]) @ (y[:, others][:, 1:] - y[:, others][:, :1]).T
+        interpolated = y[:, others][:, 0] + (P[row] - P[others][0]) @ b
+        for predictions in found:
+            np.testing.assert_allclose(predictions[:, row], interpolated, atol=1e-4)
+
+
 def test_loss_is_the_weighted_mean_of_their_squares():
     P, y, weights = data()
     errors = (expected(P, y, weights, 0.05) - y) ** 2

@@ -7,8 +7,9 @@ R^T M R = diag(e), so that
     alpha |f|^2 + mu E(f) = alpha sum_k (1 + (mu / alpha) e_k) eta_k^2
 
 for every alpha and mu: one decomposition serves them all. Ratios mu / alpha of 1e9 ask for small
-energies to nine digits of the largest, which a Gram matrix M divided by small norms does not have;
-if it costs little enough, the singular values of the slopes themselves are taken.
+energies to nine digits of the largest, which a Gram matrix M divided by small norms does not have.
+The singular values of the slopes themselves do, and are taken unless the ratios are small or the
+points so many that it would take minutes.
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ FloatArray = NDArray[np.floating]
 #: Directions in which the norm is below this share of the largest are left out: rounding is divided
 #: by it, or by its root.
 SMALLEST_NORM = 1e-12
-#: Operations up to which energies are taken from singular values.
+#: Operations up to which energies may be taken from singular values.
 ACCURATE_WORK = 3e11
+#: Errors of ratio times energy, which is compared with 1, that a Gram matrix may have at worst;
+#: those seen are some hundred times smaller.
+GRAM_ERROR = 2.0
+#: Points that the size of slopes is measured on.
+SAMPLE = 100
 #: Entries of a block of features.
 BLOCK_ENTRIES = 1_000_000
-#: Parts of the points whose factorisations are made side by side.
+#: Parts of the points whose factorisations are made side by side, at most.
 N_GROUPS = 8
 
 
@@ -119,6 +125,7 @@ class EnergyBasis:
         weights: FloatArray,
         frames: LocalFrames | None,
         n_jobs: int | None,
+        largest_ratio: float = np.inf,
     ) -> EnergyBasis:
         """Sum the energy over blocks of points, and decompose. O(n m^2 + n m d + m^3), n m^2 r for
         frames of r rows.
@@ -131,13 +138,16 @@ class EnergyBasis:
             Positive; divided by their sum here.
         frames : LocalFrames or None
         n_jobs : int or None
+        largest_ratio : float
+            mu / alpha that the basis is used with.
         """
         norms, vectors = eigh(feature_map.norms(), check_finite=False)
         kept = norms > SMALLEST_NORM * norms[-1]
         root = vectors[:, kept] / np.sqrt(norms[kept])
         sums = _EnergySums(feature_map, points, weights / weights.sum(), frames, n_jobs)
         with single_threaded_blas():
-            energies, rotation = sums.decomposed(root)
+            accurate = largest_ratio * sums.rounding / norms[kept][0] > GRAM_ERROR
+            energies, rotation = sums.decomposed(root, accurate)
         return cls(feature_map, root @ rotation, energies)
 
     def features(self, X: FloatArray) -> FloatArray:
@@ -166,10 +176,17 @@ class _EnergySums:
         d = self.points.shape[1]
         return d if self.frames is None else min(self.frames.neighbors.shape[1], d)
 
-    def decomposed(self, root: FloatArray) -> tuple[FloatArray, FloatArray]:
+    @property
+    def rounding(self) -> float:
+        """Size of the errors of a Gram matrix of all energies."""
+        few = slice(0, SAMPLE)
+        mean = np.square(self._slopes(few)).sum() / self.shares[few].sum()
+        return float(mean * np.finfo(np.float64).eps)
+
+    def decomposed(self, root: FloatArray, accurate: bool) -> tuple[FloatArray, FloatArray]:
         """Energies, increasing, and their directions, of functions with coefficients root @ eta."""
         rows = len(self.points) * self.n_directions
-        if 4.0 * rows * root.shape[1] ** 2 <= ACCURATE_WORK:
+        if accurate and 4.0 * rows * root.shape[1] ** 2 <= ACCURATE_WORK:
             triangle = self._triangle(root)
             _, singular, directions = np.linalg.svd(triangle, full_matrices=True)
             energies = np.zeros(root.shape[1])
@@ -193,9 +210,10 @@ class _EnergySums:
     def _triangle(self, root: FloatArray) -> FloatArray:
         """R of a QR factorisation of all slopes times `root`, from those of blocks."""
         n = len(self.points)
-        # A fixed number of groups, so that rounding does not depend on the number of threads.
-        groups = split_range(n, max(1, -(-n // N_GROUPS)))
-        height = max(1, 2 * root.shape[1] // self.n_directions)
+        # Groups do not depend on the number of threads, so that rounding does not.
+        n_groups = min(N_GROUPS, max(1, n * self.n_directions // (6 * root.shape[1])))
+        groups = split_range(n, max(1, -(-n // n_groups)))
+        height = max(1, 4 * root.shape[1] // self.n_directions)
 
         def of(group: slice) -> FloatArray:
             triangle: FloatArray = np.empty((0, root.shape[1]))

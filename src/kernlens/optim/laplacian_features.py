@@ -47,7 +47,8 @@ class FeatureSolver(LaplacianSolver):
     ) -> None:
         super().__init__(plan, rows, frames, n_jobs)
         feature_map = draw_map(plan, rows.points)
-        self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs)
+        largest = plan.ratios[-1] if plan.given is None else plan.given.ratio
+        self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs, largest)
 
     @cached_property
     def _sample(self) -> FloatArray:

@@ -22,6 +22,7 @@ from kernlens.optim.laplacian_exact import ExactSolver
 from kernlens.optim.laplacian_features import FeatureSolver
 from kernlens.optim.laplacian_problem import (
     RELATIVE_ALPHAS,
+    SMALLEST_ALPHA,
     LabelledPoints,
     LaplacianPlan,
     Learned,
@@ -123,8 +124,14 @@ class LaplacianLearner:
             return [(ratio, self._alphas_at(ratio)) for ratio in plan.ratios]
         if plan.alphas is None:
             assert plan.mus is not None
-            pairs = [(r, [mu / r]) for mu in plan.mus if mu > 0.0 for r in plan.ratios if r > 0.0]
-            return pairs + [(0.0, self._alphas_at(0.0))] * (0.0 in plan.mus)
+            # Those of the ratios alone would all be tiny where mu is.
+            plain = self._alphas_at(0.0)
+            pairs = [(0.0, plain)] * (0.0 in plan.mus)
+            for mu in (mu for mu in plan.mus if mu > 0.0):
+                alphas = [mu / ratio for ratio in plan.ratios if ratio > 0.0]
+                alphas = [alpha for alpha in (*alphas, *plain) if alpha >= SMALLEST_ALPHA]
+                pairs += [(mu / alpha, [alpha]) for alpha in alphas]
+            return pairs
         if plan.mus is None:
             return [(ratio, list(plan.alphas)) for ratio in plan.ratios]
         return [(mu / alpha, [alpha]) for mu in plan.mus for alpha in plan.alphas]
@@ -137,11 +144,11 @@ class LaplacianLearner:
     def preferred_ratio(self) -> float:
         """The ratio that the points speak for, labelled or not."""
         plan = self.plan
-        positive = tuple(ratio for ratio in plan.ratios if ratio > 0.0)
+        _, smallest, *_, largest = plan.ratios
         points = self.rows.points
-        if has_structure(plan.kernel, points, plan.n_neighbors, positive, plan.seed):
-            return positive[-1]
-        return positive[0]
+        if has_structure(plan.kernel, points, plan.n_neighbors, largest, plan.seed):
+            return largest
+        return smallest
 
     def _best(self, tried: list[Penalties]) -> Penalties:
         """Least loss, with the advantage; near the rule for alpha where the labels do not tell."""

@@ -28,6 +28,8 @@ FloatArray = NDArray[np.floating]
 RATIOS = (0.0, 1e2, 1e4, 1e6, 1e8, 1e10)
 #: Alphas that are compared, relative to the spread of the kernel that mu leaves.
 RELATIVE_ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+#: Smaller ones leave nothing but rounding.
+SMALLEST_ALPHA = 1e-20
 
 
 @dataclass(frozen=True)

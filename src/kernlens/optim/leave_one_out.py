@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernlens.linalg.ridge_system import SMALLEST_REST
-
 FloatArray = NDArray[np.floating]
+
+#: Of 1 - leverage; less is rounding.
+SMALLEST_FREE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,22 @@ class RidgeSpectrum:
         total = self.weights.sum()
         mean = (self.y @ self.weights / total)[:, None]
         root = np.sqrt(self.weights)
-        filtered = self.values / (self.values + shift * total)
         scaled = (self.y - mean) * root
-        fitted = ((scaled @ self.vectors) * filtered) @ self.vectors.T
-        leverage = np.square(self.vectors) @ filtered + self.weights / total
-        leverage *= np.minimum(unit / self.weights, 1.0)
-        errors = (scaled - fitted) / np.maximum(1.0 - leverage, SMALLEST_REST)
+        vectors, values = self.vectors[:, self.values > 0.0], self.values[self.values > 0.0]
+        # What is left of a direction; not as 1 minus what is fitted, which cancels where almost all
+        # is fitted and both errors and 1 - leverage are small.
+        left = shift * total / (values + shift * total)
+        inside, squares = scaled @ vectors, np.square(vectors)
+        residuals, free = (inside * left) @ vectors.T, squares @ left
+        if vectors.shape[1] < len(self.weights) - 1:
+            # And all of what neither the functions nor the constant reach.
+            residuals += scaled - inside @ vectors.T
+            free += 1.0 - squares.sum(axis=1) - self.weights / total
+            free = np.maximum(free, SMALLEST_FREE)
+        share = np.minimum(unit / self.weights, 1.0)
+        rest = 1.0 - share + share * free
+        # A single row has no others to be predicted by; its error is left at zero.
+        errors = np.divide(residuals, rest, out=np.zeros_like(residuals), where=rest > 0.0)
         return self.y - errors / root
 
     def loss(self, shift: float) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._progress import StageBars
@@ -33,12 +34,19 @@ from kernlens.kernels.derivatives import make_derivatives
 from kernlens.optim.average_gradient import average_outer_product, leading_directions
 from kernlens.optim.laplacian_function import FourierFunction, KernelFunction, LaplacianFunction
 from kernlens.optim.laplacian_learning import SOLVERS, LaplacianLearner
-from kernlens.optim.laplacian_problem import LabelledPoints, LaplacianPlan, Learned
+from kernlens.optim.laplacian_problem import (
+    SMALLEST_ALPHA,
+    LabelledPoints,
+    LaplacianPlan,
+    Learned,
+)
 
 FloatArray = NDArray[np.floating]
 
 #: Derivatives up to which ``solver="auto"`` is exact; more cost seconds, and gain little.
 EXACT_DERIVATIVES = 1000
+#: Of conjugate gradients, relative to the targets; what is larger is no solution.
+LARGEST_RESIDUAL = 1e-3
 #: Points that gradients are averaged over.
 GRADIENT_POINTS = 1000
 
@@ -49,10 +57,10 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
     def _check_parameters(self) -> None:
         self._check_space()
         for mu in check_sequence("mu", self.mu):
-            if mu != "auto":
+            if not isinstance(mu, str) or mu != "auto":
                 check_non_negative("mu", mu)
         for alpha in check_sequence("alpha", self.alpha):
-            check_alpha(alpha, ("auto",))
+            check_alpha(alpha, ("auto",), smallest=SMALLEST_ALPHA)
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         self._check_fourier()
         check_count("max_iter", self.max_iter)
@@ -63,7 +71,13 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         """More points without a target, (n_unlabeled, n_features)."""
         if X_unlabeled is None:
             return np.empty((0, n_features))
-        more: FloatArray = validate_data(self, X_unlabeled, reset=False, dtype=np.float64)
+        more: FloatArray = check_array(
+            X_unlabeled, dtype=np.float64, ensure_min_samples=0, input_name="X_unlabeled"
+        )
+        if more.shape[1] != n_features:
+            raise ValueError(f"X_unlabeled has {more.shape[1]} features, and X has {n_features}.")
+        # Names, if there are any.
+        validate_data(self, X_unlabeled, reset=False, skip_check_array=True)
         check_magnitude(more, "X_unlabeled")
         return more
 
@@ -104,6 +118,13 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         if learned.status is Status.INTERRUPTED:
             # In the caller's file: this and the public fit are between.
             warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=3)
+        elif learned.history and not learned.history[-1] <= LARGEST_RESIDUAL:
+            warnings.warn(
+                f"Conjugate gradients ended at a residual of {learned.history[-1]:.2g} of the "
+                "targets; raise alpha or max_iter, or choose solver='exact' or 'nystrom'.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         # Before anything is stored: an interruption leaves the model that there was.
         self._calibrate(learner, learned)
         self._store(learned, plan, columns, targets, points, length)

@@ -44,6 +44,36 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
     return checked
 
 
+def check_unlabeled(unlabeled: Any) -> None:
+    """Refuse what cannot be the label of rows that have none."""
+    if np.ndim(unlabeled) > 0 or _is_missing(unlabeled):
+        raise ValueError(
+            f"unlabeled must be 'auto', None or one label, which equals itself, got {unlabeled!r}."
+        )
+
+
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse labels NaN, None and the like, in a sentence that says what to give instead."""
+    labels = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
+    if labels.dtype.kind == "f":
+        missing = bool(np.isnan(labels).any())
+    else:
+        listed = labels.ravel().tolist() if labels.dtype.kind == "O" else []
+        missing = any(label is None or _is_missing(label) for label in listed)
+    if missing:
+        raise ValueError(
+            "Input y contains NaN or None; give rows that have no label -1, or another label that "
+            "the parameter unlabeled names."
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN, or what pandas has instead of it."""
+    if isinstance(label, float | np.floating):
+        return bool(np.isnan(label))
+    return type(label).__name__ in ("NAType", "NaTType")
+
+
 def has_label(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Which rows have a label other than `unlabeled`; None: all of them."""
     if unlabeled is None:
@@ -52,7 +82,10 @@ def has_label(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
         # An array of words that was a list of words and -1.
         found: NDArray[np.bool_] = y != str(unlabeled)
         return found
-    return np.array([label != unlabeled for label in y.tolist()], dtype=bool)
+    # Words among objects may come from such a list, too.
+    word = str(unlabeled)
+    known = [label != (word if isinstance(label, str) else unlabeled) for label in y.tolist()]
+    return np.array(known, dtype=bool)
 
 
 def resolve_unlabeled(y: NDArray[Any], unlabeled: Any) -> Any:
@@ -86,12 +119,16 @@ def labels_with_gaps(
         )
     check_classification_targets(y[labelled])
     known = labelled & (weights > 0)
+    if not known.any():
+        raise ValueError(
+            "sample_weight is zero for every labelled row; give at least one a positive weight."
+        )
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
-        only = f": {classes.tolist()[0]!r}" if len(classes) else ""
         raise ValueError(
             f"{estimator} needs samples of at least 2 classes with a label and a positive weight, "
-            f"but the data has only one class{only}{meaning}; label rows of another class."
+            f"but the data has only one class: {classes.tolist()[0]!r}{meaning}; label rows of "
+            "another class."
         )
     targets = np.full((len(classes), len(y)), np.nan)
     targets[:, known] = np.where(y[known] == classes[:, None], 1.0, -1.0)

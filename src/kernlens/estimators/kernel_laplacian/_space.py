@@ -32,6 +32,8 @@ FloatArray = NDArray[np.floating]
 METRICS = ("local", "euclidean")
 #: The automatic length scale is this many median distances.
 WIDTH = 2.0
+#: A given length scale and the reach of the points differ by this factor at most.
+WIDEST = 1e7
 #: Points whose distances are looked at.
 MEDIAN_POINTS = 1000
 #: Numbers that blocks of a fit hold at once, whatever the number of rows.
@@ -44,7 +46,7 @@ class KernelSpace(BaseEstimator):
     def _check_space(self) -> None:
         if isinstance(self.kernel, RadialKernel | DotProductKernel):
             check_differentiable_kernel(self.kernel)
-        elif self.kernel == "laplace":
+        elif isinstance(self.kernel, str) and self.kernel == "laplace":
             raise ValueError(
                 "kernel='laplace' is not differentiable enough: its functions have no gradient at "
                 "their centres; use 'matern32' or a smoother kernel."
@@ -56,7 +58,7 @@ class KernelSpace(BaseEstimator):
                 DIFFERENTIABLE_KERNELS,
                 other="a RadialKernel or DotProductKernel with second_derivative",
             )
-        if self.length_scale != "auto":
+        if not self._automatic_length:
             check_positive("length_scale", self.length_scale, other="'auto'")
         check_choice("metric", self.metric, METRICS)
         check_count("n_neighbors", self.n_neighbors)
@@ -84,6 +86,23 @@ class KernelSpace(BaseEstimator):
     def _neighbors(self) -> int | None:
         return int(self.n_neighbors) if self.metric == "local" else None
 
+    @property
+    def _automatic_length(self) -> bool:
+        return isinstance(self.length_scale, str) and self.length_scale == "auto"
+
+    def _checked_length(self, points: FloatArray) -> float:
+        """The given length scale, if it is in proportion."""
+        length = float(self.length_scale)
+        reach = float(np.max(np.abs(points)))
+        # Products first: the quotient may overflow.
+        if reach > 0.0 and not reach / WIDEST <= length <= reach * WIDEST:
+            raise ValueError(
+                f"length_scale={self.length_scale!r} is out of proportion to the points, which "
+                f"reach {reach:.3g} from their mean: the kernel would be the same number "
+                "everywhere, to rounding; give a value nearer to that."
+            )
+        return length
+
     def _typical_length(self, points: FloatArray) -> float:
         """Median distance of two points; of dot product kernels, the root mean square length."""
         if not isinstance(self._derivatives, RadialDerivatives):
@@ -96,8 +115,8 @@ class KernelSpace(BaseEstimator):
 
     def _length(self, points: FloatArray) -> float:
         """The length scale in use, in the units of the standardised columns."""
-        if self.length_scale != "auto":
-            return float(self.length_scale)
+        if not self._automatic_length:
+            return self._checked_length(points)
         radial = isinstance(self._derivatives, RadialDerivatives)
         return (WIDTH if radial else 1.0) * self._typical_length(points)
 

@@ -10,7 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from kernlens.estimators._fit_arrays import check_fit_arrays
 from kernlens.estimators._prediction import DecisionClassifierMixin
 from kernlens.estimators.kernel_laplacian._fit import BaseKernelLaplacian
-from kernlens.estimators.kernel_laplacian._labels import labels_with_gaps
+from kernlens.estimators.kernel_laplacian._labels import (
+    check_unlabeled,
+    labels_with_gaps,
+    refuse_missing_labels,
+)
 from kernlens.optim.calibration import Calibration, calibrate
 from kernlens.optim.laplacian_learning import LaplacianLearner
 from kernlens.optim.laplacian_problem import Learned
@@ -140,9 +144,9 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
     squared error of leaving labelled rows out one by one (beyond 2000: a fifth of them held out). A
     handful of labels cannot choose, so the points have a word: if they lie on clusters, curves or
     surfaces, the largest ratio is preferred, else the smallest positive one, and others must beat
-    it by a tenth. They do if function values at different points become more alike as the ratio
-    grows, or are five times as alike (squared correlation) as on a normal law of the same
-    covariance; 500 points are looked at. Among alphas that labels do not tell apart, the one
+    it by a tenth. They do if values of functions at two points are more alike, at that ratio, than
+    on a normal law of the same covariance: if the odds of their mean squared correlation are three
+    times as large; 500 points are looked at. Among alphas that labels do not tell apart, the one
     nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the rate of Theorem 5.
 
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
@@ -234,12 +238,18 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
         -------
         self
         """
+        if y is not None:
+            refuse_missing_labels(y)
         checked, labels, weights = check_fit_arrays(self, X, y, sample_weight)
         classes, targets = labels_with_gaps(labels, weights, self.unlabeled, type(self).__name__)
         more = self._check_unlabeled(X_unlabeled, checked.shape[1])
         self._fit_encoded(checked, targets, weights, more)
         self.classes_ = classes
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_unlabeled(self.unlabeled)
 
     def _calibrate(self, learner: LaplacianLearner, learned: Learned) -> None:
         positive = learner.rows.y > 0

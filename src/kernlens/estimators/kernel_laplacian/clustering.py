@@ -155,6 +155,32 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         -------
         self
         """
+        self._fit_clusters(X, sample_weight)
+        return self
+
+    def fit_predict(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.integer]:
+        """Find clusters, and return those of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            `labels_`.
+        """
+        self._fit_clusters(X, sample_weight)
+        return self.labels_
+
+    def _fit_clusters(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         self._check_parameters()
         n_components = self.n_components
         if isinstance(n_components, str):
@@ -165,7 +191,8 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
             warnings.warn(
                 f"There are {len(rows.X)} distinct rows only, and as many clusters instead of "
                 f"n_clusters={self.n_clusters}.",
-                stacklevel=2,
+                # In the caller's file: this and a public method are between.
+                stacklevel=3,
             )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         means = KMeans(n_clusters, n_init=int(self.n_init), random_state=seed)
@@ -174,7 +201,6 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         means.fit(self._embed_checked(rows.X), sample_weight=rows.weights)
         self.cluster_centers_, self.inertia_ = means.cluster_centers_, float(means.inertia_)
         self.labels_ = self._nearest(self._embed_checked(checked))
-        return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.integer]:
         """Cluster of new rows: the nearest centre among the values of the eigenfunctions.

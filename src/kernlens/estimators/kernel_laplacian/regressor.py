@@ -125,9 +125,9 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     squared error of leaving labelled rows out one by one (beyond 2000: a fifth of them held out). A
     handful of labels cannot choose, so the points have a word: if they lie on clusters, curves or
     surfaces, the largest ratio is preferred, else the smallest positive one, and others must beat
-    it by a tenth. They do if function values at different points become more alike as the ratio
-    grows, or are five times as alike (squared correlation) as on a normal law of the same
-    covariance; 500 points are looked at. Among alphas that labels do not tell apart, the one
+    it by a tenth. They do if values of functions at two points are more alike, at that ratio, than
+    on a normal law of the same covariance: if the odds of their mean squared correlation are three
+    times as large; 500 points are looked at. Among alphas that labels do not tell apart, the one
     nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the rate of Theorem 5.
 
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
