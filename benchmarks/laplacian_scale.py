@@ -52,7 +52,7 @@ def _matrix_free() -> None:
     model = KernelLaplacianRegressor(**options)
     seconds = timed(partial(model.fit, X, y))[0]
     added = bytes_added(_PREPARE.format(options=options), "model.fit(X, y)", n)
-    formula = 8.0 * (6.0 * n * d + 12.0 * n * (d + 1) + 10.0 * 2000**2 + 2e7)
+    formula = 8.0 * (6.0 * n * d + 12.0 * n * (d + 1) + 2e7)
     matrix = 8.0 * (n * (d + 1.0)) ** 2
     print(f"{seconds:.0f} s, {model.n_iter_} iterations, residual", end=" ")
     print(f"{model.objective_history_[-2]:.1e}, {model.status_}; a fit adds {added / 1e9:.2f} GB,")

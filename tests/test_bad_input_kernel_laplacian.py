@@ -66,7 +66,7 @@ SPACE = [
     ({"metric": "cosine"}, "metric must be one of 'local', 'euclidean', got 'cosine'"),
     ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1, got 0"),
     ({"n_neighbors": 2.5}, "n_neighbors must be an integer"),
-    ({"n_centers": 0}, "n_centers must be an integer of at least 1"),
+    ({"n_centers": 0}, "n_centers must be 'auto' or an integer of at least 1"),
     ({"solver": "newton"}, "solver must be one of"),
     ({"solver": "random_features", "kernel": "linear"}, "use solver='nystrom'"),
     (

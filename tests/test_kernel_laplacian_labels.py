@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import log_loss
 
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens.estimators.kernel_laplacian.classifier import TRUSTED
+from kernlens.optim.label_doubts import with_doubts
 
 SOLVERS = ("exact", "cg", "nystrom", "random_features")
 
@@ -260,7 +262,7 @@ def test_repeated_rows_with_and_without_labels(solver):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize("n_labelled", [12, 200])
+@pytest.mark.parametrize("n_labelled", [25, 40, 200])
 def test_probabilities_are_probabilities(n_classes, n_labelled):
     X, y, truth = data(n=200, n_labelled=n_labelled, n_classes=n_classes)
     model = classifier().fit(X, y)
@@ -271,9 +273,40 @@ def test_probabilities_are_probabilities(n_classes, n_labelled):
     counts = np.unique(y[y >= 0], return_counts=True)[1]
     if counts.min() < 5:
         assert (model.trusted_score_, model.stretch_) == (TRUSTED, 1.0)
-    else:
-        chosen = np.log(found[np.arange(200), truth]).mean()
-        assert chosen > np.log(1 / n_classes) / 2
+    # Better than a guess, which mistakes held for certain would not be.
+    assert log_loss(truth, found) < 0.9 * np.log(n_classes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_labels_promise_little(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 3))
+    truth = (X[:, 0] + 0.7 * rng.standard_normal(300) > 0).astype(int)
+    y = np.where(np.arange(300) < 40, truth, -1)
+    found = classifier().fit(X, y).predict_proba(X[40:])
+    assert log_loss(truth[40:], found) < 1.1 * np.log(2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_doubts_are_those_of_platt(n_classes):
+    numbers = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0]) % n_classes
+    y = np.where(numbers == np.arange(n_classes)[:, None], 1.0, -1.0)
+    y = y[1:] if n_classes == 2 else y
+    scores = np.random.default_rng(0).standard_normal(y.shape)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 10)
+    got_scores, labels, shares = with_doubts(scores, y, weights)
+    np.testing.assert_array_equal(got_scores, np.hstack([scores] * n_classes))
+    np.testing.assert_allclose(shares.reshape(n_classes, -1).sum(axis=0), weights)
+    # The mean label of every row is that of its smoothed probabilities.
+    for row in range(10):
+        copies = labels[:, row::10]
+        mean = copies @ shares[row::10] / weights[row]
+        own = numbers[row]
+        count = weights[numbers == own].sum() * weights.sum() / np.sum(weights**2)
+        sure = (count + 1) / (count + 2)
+        odds = np.full(n_classes, (1 - sure) / (n_classes - 1))
+        odds[own] = sure
+        np.testing.assert_allclose(mean, 2 * odds[-len(y) :] - 1)
 
 
 def test_the_names_of_classes_do_not_matter():
@@ -288,7 +321,8 @@ def test_the_names_of_classes_do_not_matter():
             plain.predict_proba(X),
             atol=1e-10,
         )
-    flipped = light().fit(X, np.where(y == 2, -1, y)), light().fit(X, np.where(y == 2, -1, 1 - y))
+    two = np.where(y == 2, -1, y)
+    flipped = light().fit(X, two), light().fit(X, np.where(two == -1, -1, 1 - two))
     np.testing.assert_allclose(
         flipped[1].predict_proba(X)[:, ::-1], flipped[0].predict_proba(X), atol=1e-10
     )

@@ -197,11 +197,12 @@ def learner_with_losses(losses, preferred, n_labelled=4):
     return learner
 
 
+@pytest.mark.parametrize("n_labelled", [4, 25])
 @pytest.mark.parametrize(("smaller", "wins"), [(0.99, False), (1.01, True)])
-def test_other_ratios_need_an_advantage(smaller, wins):
+def test_other_ratios_need_an_advantage_that_shrinks_with_the_labels(smaller, wins, n_labelled):
     losses = dict.fromkeys(RATIOS, 1.0)
-    losses[RATIOS[2]] = 1.0 / (1.0 + smaller * (ADVANTAGE - 1.0))
-    chosen = learner_with_losses(losses, RATIOS[-1]).learn().penalties.ratio
+    losses[RATIOS[2]] = 1.0 / (1.0 + smaller * ADVANTAGE / np.sqrt(n_labelled))
+    chosen = learner_with_losses(losses, RATIOS[-1], n_labelled).learn().penalties.ratio
     assert chosen == (RATIOS[2] if wins else RATIOS[-1])
 
 

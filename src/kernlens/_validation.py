@@ -158,6 +158,8 @@ def check_between(name: str, value: Any, low: float, high: float, advice: str = 
 
 def check_sequence(name: str, value: Any) -> list[Any]:
     """Return the values to choose from: those of a list, tuple or array, or the one given."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return [value.item()]
     if not isinstance(value, list | tuple | np.ndarray | range):
         return [value]
     values = list(value)

@@ -142,6 +142,9 @@ class EnergyBasis:
             mu / alpha that the basis is used with.
         """
         norms, vectors = eigh(feature_map.norms(), check_finite=False)
+        if not norms[-1] > 0.0:
+            # All functions are zero.
+            return cls(feature_map, np.zeros((len(norms), 1)), np.zeros(1))
         kept = norms > SMALLEST_NORM * norms[-1]
         root = vectors[:, kept] / np.sqrt(norms[kept])
         sums = _EnergySums(feature_map, points, weights / weights.sum(), frames, n_jobs)

@@ -2,8 +2,8 @@
 
 Penalties are judged by squared errors on labelled rows that are left out. A handful of labels says
 little, so the points have a word, too: one ratio mu / alpha is preferred, the largest one if they
-lie on clusters or curves, and else the smallest one that is positive. Others must have errors
-smaller by a tenth, and two labels do not judge at all.
+lie on clusters or curves, and else the smallest one that is positive. Others must have clearly
+smaller errors, the more so the fewer labels there are, and two labels do not judge at all.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ SOLVERS: dict[str, type[LaplacianSolver]] = {
     "nystrom": FeatureSolver,
     "random_features": FeatureSolver,
 }
-#: By which the errors of another ratio must be smaller than those of the preferred one.
-ADVANTAGE = 1.1
+#: Over the root of the number of labels: share by which the errors of another ratio must be smaller
+#: than those of the preferred one.
+ADVANTAGE = 0.3
 #: Constant of the rule alpha = RULE n^{-1/2}, relative to the spread of the deformed kernel, which
 #: decides between alphas that the labels do not tell apart.
 RULE = 0.1
@@ -160,12 +161,11 @@ class LaplacianLearner:
                 "kernel."
             )
         losses = np.where(np.isfinite(losses), losses, np.inf)
-        if free:
-            others = [one.ratio != self.preferred_ratio for one in tried]
-            losses = np.where(others, ADVANTAGE * losses, losses)
-        least = float(np.min(losses))
-        near = [
-            one for one, loss in zip(tried, losses, strict=True) if loss <= least * (1 + SAME_LOSS)
-        ]
-        rule = RULE / np.sqrt(len(self.rows.labelled))
-        return min(near, key=lambda one: abs(np.log(one.relative / rule)))
+        others = [free and one.ratio != self.preferred_ratio for one in tried]
+        root = np.sqrt(len(self.rows.labelled))
+        losses = np.where(others, (1.0 + ADVANTAGE / root) * losses, losses)
+        limit = float(np.min(losses)) * (1.0 + SAME_LOSS)
+        near = np.flatnonzero(losses <= limit)
+        rule = RULE / root
+        # A single label leaves all losses at zero: the preferred ratio first.
+        return tried[min(near, key=lambda k: (others[k], abs(np.log(tried[k].relative / rule))))]

@@ -20,7 +20,7 @@ from kernlens.optim.leave_one_out import RidgeSpectrum
 FloatArray = NDArray[np.floating]
 
 #: Labelled rows up to which penalties are judged by leaving one out.
-LEAVE_ONE_OUT_ROWS = 2000
+LEAVE_ONE_OUT_ROWS = 1000
 #: Points that the deformed kernel is measured on.
 SAMPLE = 500
 

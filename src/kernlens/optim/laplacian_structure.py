@@ -46,8 +46,8 @@ def coherence(
     basis = EnergyBasis.of(KernelMap(kernel, points), points, weights, frames, 1, ratio)
     values = basis.features(points) * basis.damping(ratio)
     values -= values.mean(axis=0)
-    values, _ = unit_rows(values)
-    correlations = values @ values.T
+    units, _ = unit_rows(values)
+    correlations = units @ units.T
     np.fill_diagonal(correlations, 0.0)
     return float(np.square(correlations).sum()) / (n * (n - 1))
 

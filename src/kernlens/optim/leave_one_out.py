@@ -27,7 +27,7 @@ class RidgeSpectrum:
     Attributes
     ----------
     vectors : ndarray of shape (n_samples, q)
-        U.
+        U, without the constant.
     values : ndarray of shape (q,)
         s, non-negative.
     y : ndarray of shape (n_targets, n_samples)
@@ -45,15 +45,14 @@ class RidgeSpectrum:
     def of_kernel(cls, K: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
         """From a kernel matrix (n_samples, n_samples). O(n^3)."""
         shares = weights / weights.sum()
-        centred = K
-        # What rounding leaves of a large constant part is taken off by the second round.
-        for _ in range(2):
-            column = centred @ shares
-            centred = centred - column[:, None] - column + shares @ column
+        column = K @ shares
+        centred = K - column[:, None] - column + shares @ column
         root = np.sqrt(weights)
-        values, vectors = eigh(centred * root[:, None] * root, check_finite=False)
-        # Constants have the value 0; rounding would give them a leverage where alpha is small.
-        rounding = max(values[-1], 0.0) * len(K) * np.finfo(np.float64).eps
+        reflected = _Reflection.of(root)
+        block = reflected.both_sides(centred * root[:, None] * root)[1:, 1:]
+        values, inner = eigh(block, check_finite=False) if len(K) > 1 else (np.zeros(0), block)
+        vectors = reflected.left(np.vstack([np.zeros(len(inner)), inner]))
+        rounding = max(values.max(initial=0.0), 0.0) * len(K) * np.finfo(np.float64).eps
         return cls(vectors, np.where(values > rounding, values, 0.0), y, weights)
 
     @classmethod
@@ -109,3 +108,27 @@ class RidgeSpectrum:
         """Weighted mean squared error of these predictions, summed over targets."""
         errors = np.square(self.predictions(shift) - self.y).sum(axis=0)
         return float(np.average(errors, weights=self.weights))
+
+
+@dataclass(frozen=True)
+class _Reflection:
+    """The reflection that maps a vector to the first axis, ``I - 2 v v^T``.
+
+    With it the constant is left out of a decomposition: as one eigenvector among others, of value 0
+    or what rounding makes of it, it would take part in leverages.
+    """
+
+    v: FloatArray
+
+    @classmethod
+    def of(cls, vector: FloatArray) -> _Reflection:
+        v = vector / np.linalg.norm(vector)
+        v[0] += np.copysign(1.0, v[0])
+        return cls(v / np.linalg.norm(v))
+
+    def left(self, M: FloatArray) -> FloatArray:
+        reflected: FloatArray = M - 2.0 * np.outer(self.v, self.v @ M)
+        return reflected
+
+    def both_sides(self, M: FloatArray) -> FloatArray:
+        return self.left(self.left(M).T).T

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from kernlens._progress import StageBars
 from kernlens._result import Status
@@ -29,10 +29,7 @@ from kernlens._validation import (
 from kernlens.base import FeatureLearnerMixin
 from kernlens.estimators._standardisation import InputColumns, Standardisation
 from kernlens.estimators.kernel_laplacian._space import KernelSpace, check_fit_memory
-from kernlens.features.fourier import FourierMap
-from kernlens.kernels.derivatives import make_derivatives
 from kernlens.optim.average_gradient import average_outer_product, leading_directions
-from kernlens.optim.laplacian_function import FourierFunction, KernelFunction, LaplacianFunction
 from kernlens.optim.laplacian_learning import SOLVERS, LaplacianLearner
 from kernlens.optim.laplacian_problem import (
     SMALLEST_ALPHA,
@@ -103,7 +100,7 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         points = LabelledPoints.of(replace(rows, X=columns.apply(rows.X)))
         targets = self._target_units(points.y, points.label_weights)
         length = self._length(points.points)
-        plan = self._plan(points.points, length)
+        plan = self._plan(points.points, length, len(points.labelled))
         n_directions = points.points.shape[1]
         if plan.n_neighbors is not None:
             n_directions = min(n_directions, plan.n_neighbors)
@@ -129,7 +126,7 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         self._calibrate(learner, learned)
         self._store(learned, plan, columns, targets, points, length)
 
-    def _plan(self, points: FloatArray, length: float) -> LaplacianPlan:
+    def _plan(self, points: FloatArray, length: float, n_labelled: int) -> LaplacianPlan:
         n, d = points.shape
         solver = self.solver
         if solver == "auto":
@@ -151,7 +148,7 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
             alphas=alphas,
             ratio_unit=(self._typical_length(points) / length) ** 2 / d,
             n_neighbors=self._neighbors,
-            n_components=int(self.n_centers),
+            n_components=self._centers(n_labelled),
             fourier=self._fourier,
             max_iter=int(self.max_iter),
             tol=float(self.tol),
@@ -167,12 +164,9 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         points: LabelledPoints,
         length: float,
     ) -> None:
-        for name in ("centers_", "slopes_", "frequencies_", "phases_", "alpha_search_"):
-            self.__dict__.pop(name, None)
-        self.solver_, self.length_scale_ = plan.solver, length
-        self.mean_, self.scale_, self._varying = columns.mean, columns.scale, columns.varying
+        self.__dict__.pop("alpha_search_", None)
+        self.solver_ = plan.solver
         self._target_mean, self._target_scale = targets.mean, targets.scale
-        self._kernel = self.kernel
         penalties = learned.penalties
         self.alpha_, self.mu_ = penalties.alpha, penalties.mu * length**2
         if learned.tried:
@@ -181,14 +175,7 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
                 "mu": np.array([one.mu for one in learned.tried]) * length**2,
                 "loss": np.array([one.loss for one in learned.tried]),
             }
-        function = learned.function
-        self.coef_, self.intercept_ = function.coefficients, function.intercept
-        if isinstance(function, KernelFunction):
-            self.centers_ = function.centers
-            if function.slopes is not None:
-                self.slopes_ = function.slopes
-        elif isinstance(function, FourierFunction):
-            self.frequencies_, self.phases_ = function.map.frequencies, function.map.phases
+        self._store_function(learned.function, columns, length)
         self.objective_ = learned.objective
         self.objective_history_ = np.array([*learned.history, learned.objective])
         self.n_iter_, self.status_ = learned.n_iter, learned.status.value
@@ -219,22 +206,6 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         return Standardisation(np.zeros(len(y)), np.ones(len(y)))
 
     # The fitted function
-
-    @property
-    def _function(self) -> LaplacianFunction:
-        if hasattr(self, "frequencies_"):
-            features = FourierMap(self.frequencies_, self.phases_)
-            return FourierFunction(self.coef_, self.intercept_, features)
-        kernel, slopes = make_derivatives(self._kernel), getattr(self, "slopes_", None)
-        return KernelFunction(self.coef_, self.intercept_, kernel, self.centers_, slopes)
-
-    def _points(self, X: ArrayLike) -> FloatArray:
-        """Rows in units of the length scale."""
-        check_is_fitted(self)
-        raw: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
-        columns = InputColumns(self.mean_, self.scale_, self._varying, 0.0)
-        points: FloatArray = columns.apply(raw) / self.length_scale_
-        return points
 
     def _decision(self, X: ArrayLike) -> FloatArray:
         """Decision values, (n_targets, n_samples)."""

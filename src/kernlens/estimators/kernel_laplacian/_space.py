@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._geometry import squared_lengths
 from kernlens._validation import (
@@ -16,7 +17,8 @@ from kernlens._validation import (
     check_n_jobs,
     check_positive,
 )
-from kernlens.features.fourier import FOURIER_KERNELS
+from kernlens.estimators._standardisation import InputColumns
+from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
 from kernlens.kernels.derivatives import (
     DIFFERENTIABLE_KERNELS,
     KernelDerivatives,
@@ -26,6 +28,7 @@ from kernlens.kernels.derivatives import (
 )
 from kernlens.kernels.dot_product import DotProductKernel
 from kernlens.kernels.radial import RadialKernel
+from kernlens.optim.laplacian_function import FourierFunction, KernelFunction, LaplacianFunction
 
 FloatArray = NDArray[np.floating]
 
@@ -34,6 +37,8 @@ METRICS = ("local", "euclidean")
 WIDTH = 2.0
 #: A given length scale and the reach of the points differ by this factor at most.
 WIDEST = 1e7
+#: Centres of ``"auto"``, up to so many labelled rows and beyond.
+MANY_CENTERS, FEW_CENTERS, MANY_LABELS = 2000, 1000, 1000
 #: Points whose distances are looked at.
 MEDIAN_POINTS = 1000
 #: Numbers that blocks of a fit hold at once, whatever the number of rows.
@@ -62,7 +67,7 @@ class KernelSpace(BaseEstimator):
             check_positive("length_scale", self.length_scale, other="'auto'")
         check_choice("metric", self.metric, METRICS)
         check_count("n_neighbors", self.n_neighbors)
-        check_count("n_centers", self.n_centers)
+        check_count("n_centers", self.n_centers, words=("auto",))
         check_flag("standardize", self.standardize)
         check_n_jobs(self.n_jobs)
 
@@ -73,6 +78,12 @@ class KernelSpace(BaseEstimator):
                 f"solver='random_features' knows the frequencies of the kernels {names}; for "
                 f"kernel={self.kernel!r} use solver='nystrom'."
             )
+
+    def _centers(self, n_labelled: int = 0) -> int:
+        """Number of centres: many labels say more than many centres, and cost more with them."""
+        if isinstance(self.n_centers, str):
+            return MANY_CENTERS if n_labelled <= MANY_LABELS else FEW_CENTERS
+        return int(self.n_centers)
 
     @property
     def _derivatives(self) -> KernelDerivatives:
@@ -119,6 +130,42 @@ class KernelSpace(BaseEstimator):
             return self._checked_length(points)
         radial = isinstance(self._derivatives, RadialDerivatives)
         return (WIDTH if radial else 1.0) * self._typical_length(points)
+
+    # The fitted function
+
+    def _store_function(
+        self, function: LaplacianFunction, columns: InputColumns, length: float
+    ) -> None:
+        """As plain arrays, with the units of its argument."""
+        for name in ("centers_", "slopes_", "frequencies_", "phases_"):
+            self.__dict__.pop(name, None)
+        self.mean_, self.scale_, self._varying = columns.mean, columns.scale, columns.varying
+        self.length_scale_, self._kernel = length, self.kernel
+        self.coef_, self.intercept_ = function.coefficients, function.intercept
+        if isinstance(function, KernelFunction):
+            self.centers_ = function.centers
+            if function.slopes is not None:
+                self.slopes_ = function.slopes
+        elif isinstance(function, FourierFunction):
+            self.frequencies_, self.phases_ = function.map.frequencies, function.map.phases
+
+    @property
+    def _function(self) -> LaplacianFunction:
+        if hasattr(self, "frequencies_"):
+            features = FourierMap(self.frequencies_, self.phases_)
+            return FourierFunction(self.coef_, self.intercept_, features)
+        kernel, slopes = make_derivatives(self._kernel), getattr(self, "slopes_", None)
+        return KernelFunction(self.coef_, self.intercept_, kernel, self.centers_, slopes)
+
+    def _points(self, X: ArrayLike) -> FloatArray:
+        """Rows of the user in units of the length scale."""
+        check_is_fitted(self)
+        return self._points_of(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _points_of(self, checked: FloatArray) -> FloatArray:
+        columns = InputColumns(self.mean_, self.scale_, self._varying, 0.0)
+        points: FloatArray = columns.apply(checked) / self.length_scale_
+        return points
 
 
 def check_fit_memory(

@@ -16,6 +16,7 @@ from kernlens.estimators.kernel_laplacian._labels import (
     refuse_missing_labels,
 )
 from kernlens.optim.calibration import Calibration, calibrate
+from kernlens.optim.label_doubts import with_doubts
 from kernlens.optim.laplacian_learning import LaplacianLearner
 from kernlens.optim.laplacian_problem import Learned
 
@@ -61,8 +62,9 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
         with centres. ``"nystrom"``: `n_centers` points as centres. ``"random_features"``: random
         Fourier features of the four named radial kernels. ``"auto"``: exact up to 1000
         derivatives (points times directions), else Nystrom.
-    n_centers : int, default=2000
-        Centres, all points if there are fewer; or random features.
+    n_centers : "auto" or int, default="auto"
+        Centres, all points if there are fewer; or random features. ``"auto"``: 2000, or 1000 for
+        more than 1000 labelled rows.
     max_iter : int, default=500
         Conjugate gradients stop after so many iterations.
     tol : float, default=1e-08
@@ -99,7 +101,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
     trusted_score_, stretch_ : float
         How scores become log-odds: (1 + f)/2 is a probability up to that size of the score f, and
         log-odds are multiplied by the second. Learned from labelled rows left out if every class
-        has five; 0.9 and 1 otherwise.
+        has five, N labels of a class held to be right with probability (N + 1)/(N + 2); 0.9 and 1
+        otherwise.
     mu_, alpha_ : float
         What was used, for standardised columns.
     alpha_search_ : dict
@@ -141,13 +144,14 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
 
     *Choice of mu and alpha.* Compared are ``mu / alpha`` = 0, 1e2, 1e4, ... 1e10 (times the squared
     median distance over d) and alphas of 1e-6 to 1 times the spread of the deformed kernel, by the
-    squared error of leaving labelled rows out one by one (beyond 2000: a fifth of them held out). A
+    squared error of leaving labelled rows out one by one (beyond 1000: a fifth of them held out). A
     handful of labels cannot choose, so the points have a word: if they lie on clusters, curves or
-    surfaces, the largest ratio is preferred, else the smallest positive one, and others must beat
-    it by a tenth. They do if values of functions at two points are more alike, at that ratio, than
-    on a normal law of the same covariance: if the odds of their mean squared correlation are three
-    times as large; 500 points are looked at. Among alphas that labels do not tell apart, the one
-    nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the rate of Theorem 5.
+    surfaces, the largest ratio is preferred, else the smallest positive one, and errors of others
+    must be smaller by a share of ``0.3 n_l^(-1/2)``. They do if values of functions at two points
+    are more alike, at that ratio, than on a normal law of the same covariance: if the odds of their
+    mean squared correlation are three times as large; 500 points are looked at. Among alphas that
+    labels do not tell apart, the one nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the
+    rate of Theorem 5.
 
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
     metric) and m centres: Nystrom O(n m^2 r + m^3), without the factor r for the Euclidean metric;
@@ -186,7 +190,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
         metric: str = "local",
         n_neighbors: int = 10,
         solver: str = "auto",
-        n_centers: int = 2000,
+        n_centers: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-8,
         unlabeled: Any = "auto",
@@ -256,7 +260,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
         fewest = int(min(positive.sum(axis=1).min(), (~positive).sum(axis=1).min()))
         found = Calibration(TRUSTED, 1.0)
         if fewest >= CALIBRATION_LABELS:
-            found = calibrate(*learner.solver.left_out(learned.penalties))
+            found = calibrate(*with_doubts(*learner.solver.left_out(learned.penalties)))
         self.trusted_score_, self.stretch_ = found.trusted, found.stretch
 
     def _decision(self, X: ArrayLike) -> FloatArray:

@@ -54,8 +54,8 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         Neighbours that span the directions of the local metric.
     solver : {"nystrom", "random_features"}, default="nystrom"
         `n_centers` points as centres, or random Fourier features of the four named radial kernels.
-    n_centers : int, default=2000
-        Centres, all points if there are fewer; or random features.
+    n_centers : "auto" or int, default="auto"
+        Centres, all points if there are fewer; or random features. ``"auto"``: 2000.
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
         are ignored.
@@ -120,7 +120,7 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         metric: str = "local",
         n_neighbors: int = 10,
         solver: str = "nystrom",
-        n_centers: int = 2000,
+        n_centers: int | str = "auto",
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -198,9 +198,9 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         means = KMeans(n_clusters, n_init=int(self.n_init), random_state=seed)
         # On distinct rows with their weights, in an order of their own: a weight of 2 is exactly a
         # repetition, and the order of rows does not matter.
-        means.fit(self._embed_checked(rows.X), sample_weight=rows.weights)
+        means.fit(self._embed(self._points_of(rows.X)), sample_weight=rows.weights)
         self.cluster_centers_, self.inertia_ = means.cluster_centers_, float(means.inertia_)
-        self.labels_ = self._nearest(self._embed_checked(checked))
+        self.labels_ = self._nearest(self._embed(self._points_of(checked)))
 
     def predict(self, X: ArrayLike) -> NDArray[np.integer]:
         """Cluster of new rows: the nearest centre among the values of the eigenfunctions.
@@ -216,7 +216,7 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
             In the numbering of `labels_`.
         """
         check_is_fitted(self)
-        return self._nearest(self._embed(X))
+        return self._nearest(self._embed(self._points(X)))
 
     def _nearest(self, values: FloatArray) -> NDArray[np.integer]:
         distances = squared_distances(values, self.cluster_centers_)

@@ -48,8 +48,8 @@ class KernelLaplacianEmbedding(
         Neighbours that span the directions of the local metric.
     solver : {"nystrom", "random_features"}, default="nystrom"
         `n_centers` points as centres, or random Fourier features of the four named radial kernels.
-    n_centers : int, default=2000
-        Centres, all points if there are fewer; or random features.
+    n_centers : "auto" or int, default="auto"
+        Centres, all points if there are fewer; or random features. ``"auto"``: 2000.
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
         are ignored.
@@ -111,7 +111,7 @@ class KernelLaplacianEmbedding(
         metric: str = "local",
         n_neighbors: int = 10,
         solver: str = "nystrom",
-        n_centers: int = 2000,
+        n_centers: int | str = "auto",
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -161,7 +161,7 @@ class KernelLaplacianEmbedding(
         ndarray of shape (n_samples, n_components)
             Over the training rows every column has mean 0 and variance 1.
         """
-        return self._embed(X)
+        return self._embed(self._points(X))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

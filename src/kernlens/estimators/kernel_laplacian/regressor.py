@@ -51,8 +51,9 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         with centres. ``"nystrom"``: `n_centers` points as centres. ``"random_features"``: random
         Fourier features of the four named radial kernels. ``"auto"``: exact up to 1000
         derivatives (points times directions), else Nystrom.
-    n_centers : int, default=2000
-        Centres, all points if there are fewer; or random features.
+    n_centers : "auto" or int, default="auto"
+        Centres, all points if there are fewer; or random features. ``"auto"``: 2000, or 1000 for
+        more than 1000 labelled rows.
     max_iter : int, default=500
         Conjugate gradients stop after so many iterations.
     tol : float, default=1e-08
@@ -122,13 +123,14 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
 
     *Choice of mu and alpha.* Compared are ``mu / alpha`` = 0, 1e2, 1e4, ... 1e10 (times the squared
     median distance over d) and alphas of 1e-6 to 1 times the spread of the deformed kernel, by the
-    squared error of leaving labelled rows out one by one (beyond 2000: a fifth of them held out). A
+    squared error of leaving labelled rows out one by one (beyond 1000: a fifth of them held out). A
     handful of labels cannot choose, so the points have a word: if they lie on clusters, curves or
-    surfaces, the largest ratio is preferred, else the smallest positive one, and others must beat
-    it by a tenth. They do if values of functions at two points are more alike, at that ratio, than
-    on a normal law of the same covariance: if the odds of their mean squared correlation are three
-    times as large; 500 points are looked at. Among alphas that labels do not tell apart, the one
-    nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the rate of Theorem 5.
+    surfaces, the largest ratio is preferred, else the smallest positive one, and errors of others
+    must be smaller by a share of ``0.3 n_l^(-1/2)``. They do if values of functions at two points
+    are more alike, at that ratio, than on a normal law of the same covariance: if the odds of their
+    mean squared correlation are three times as large; 500 points are looked at. Among alphas that
+    labels do not tell apart, the one nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the
+    rate of Theorem 5.
 
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
     metric) and m centres: Nystrom O(n m^2 r + m^3), without the factor r for the Euclidean metric;
@@ -170,7 +172,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         metric: str = "local",
         n_neighbors: int = 10,
         solver: str = "auto",
-        n_centers: int = 2000,
+        n_centers: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-8,
         standardize: bool = True,
