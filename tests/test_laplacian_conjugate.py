@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from kernlens._result import Status
-from kernlens.optim import (
-    laplacian_conjugate,
-)
+from kernlens.optim import laplacian_preconditioner
 from kernlens.optim.laplacian_conjugate import ConjugateSolver
 from reference import kernel_laplacian as oracle
 from reference.laplacian_problems import (
@@ -43,7 +41,7 @@ def test_conjugate_gradients_are_exact_too(case, neighbors):
 def test_a_preconditioner_of_low_rank_changes_nothing_but_the_steps(monkeypatch, neighbors, rank):
     rows = data()
     full = solver_of(ConjugateSolver, rows, neighbors).fit(PENALTIES)
-    monkeypatch.setattr(laplacian_conjugate, "RANK", rank)
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", rank)
     poor = solver_of(ConjugateSolver, rows, neighbors).fit(PENALTIES)
     assert poor.status is Status.CONVERGED and poor.n_iter > full.n_iter
     X = rows.points
@@ -60,7 +58,7 @@ def test_the_full_preconditioner_is_the_inverse():
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("offset", [0.0, 1e4])
 def test_conjugate_gradients_do_not_depend_on_the_units_of_targets(monkeypatch, size, offset):
-    monkeypatch.setattr(laplacian_conjugate, "RANK", 8)
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", 8)
     rows = data()
     plain = solver_of(ConjugateSolver, rows, tol=1e-8).fit(PENALTIES)
     scaled = replace(rows, y=size * (rows.y + offset))
@@ -72,7 +70,7 @@ def test_conjugate_gradients_do_not_depend_on_the_units_of_targets(monkeypatch, 
 
 def interrupting(after):
     """Products that end in an interruption after some."""
-    original = laplacian_conjugate.ShiftedSystem.apply
+    original = laplacian_preconditioner.ShiftedSystem.apply
     calls = []
 
     def apply(shifted, unknowns):
@@ -86,22 +84,37 @@ def interrupting(after):
 
 @pytest.mark.parametrize("after", [1, 3])
 def test_an_interrupted_solve_keeps_its_iterate(monkeypatch, after):
-    monkeypatch.setattr(laplacian_conjugate, "RANK", 4)
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", 4)
     rows = data()
     stopped = solver_of(ConjugateSolver, rows, max_iter=after).fit(PENALTIES)
     assert stopped.status is Status.MAX_ITER
     solver = solver_of(ConjugateSolver, rows)
-    monkeypatch.setattr(laplacian_conjugate.ShiftedSystem, "apply", interrupting(after))
+    monkeypatch.setattr(laplacian_preconditioner.ShiftedSystem, "apply", interrupting(after))
     learned = solver.fit(PENALTIES)
     assert learned.status is Status.INTERRUPTED and learned.n_iter == after
     X = rows.points
     np.testing.assert_array_equal(learned.function.values(X), stopped.function.values(X))
 
 
+@pytest.mark.parametrize("after", [0, 1, 2, 5])
+def test_a_solve_cut_short_is_no_worse_than_a_constant(monkeypatch, after):
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", 2)
+    rows = data()
+    solver = solver_of(ConjugateSolver, rows)
+    monkeypatch.setattr(laplacian_preconditioner.ShiftedSystem, "apply", interrupting(after))
+    learned = solver.fit(PENALTIES)
+    mean = np.average(rows.y, axis=1, weights=rows.label_weights)
+    squares = np.average((rows.y - mean[:, None]) ** 2, axis=1, weights=rows.label_weights)
+    assert learned.objective <= squares.sum() * (1 + 1e-12)
+    # And the intercept is the best one for these functions.
+    errors = learned.function.values(rows.labelled_points) - rows.y
+    np.testing.assert_allclose(errors @ rows.label_weights, 0.0, atol=1e-10)
+
+
 def test_a_solve_interrupted_at_once_is_a_constant(monkeypatch):
     rows = data()
     solver = solver_of(ConjugateSolver, rows)
-    monkeypatch.setattr(laplacian_conjugate.ShiftedSystem, "apply", interrupting(0))
+    monkeypatch.setattr(laplacian_preconditioner.ShiftedSystem, "apply", interrupting(0))
     with np.errstate(all="raise"):
         learned = solver.fit(PENALTIES)
     assert learned.status is Status.INTERRUPTED and learned.n_iter == 0
@@ -112,7 +125,7 @@ def test_a_solve_interrupted_at_once_is_a_constant(monkeypatch):
 
 
 def test_iterations_are_reported(monkeypatch):
-    monkeypatch.setattr(laplacian_conjugate, "RANK", 4)
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", 4)
     solver = solver_of(ConjugateSolver, data())
     seen = []
     solver.report = lambda number, residual: seen.append((number, residual))

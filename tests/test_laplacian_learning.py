@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from kernlens._result import Status
-from kernlens.optim import laplacian_conjugate
+from kernlens.optim import laplacian_preconditioner
 from kernlens.optim.laplacian_learning import ADVANTAGE, RULE, LaplacianLearner
 from kernlens.optim.laplacian_problem import (
     RATIOS,
@@ -250,7 +250,7 @@ def test_an_interruption_before_anything_is_known_is_raised():
 
 
 def test_an_interrupted_solve_says_so(monkeypatch):
-    original, calls = laplacian_conjugate.ShiftedSystem.apply, []
+    original, calls = laplacian_preconditioner.ShiftedSystem.apply, []
 
     def apply(shifted, unknowns):
         if len(calls) == 2:
@@ -258,8 +258,8 @@ def test_an_interrupted_solve_says_so(monkeypatch):
         calls.append(None)
         return original(shifted, unknowns)
 
-    monkeypatch.setattr(laplacian_conjugate, "RANK", 4)
-    monkeypatch.setattr(laplacian_conjugate.ShiftedSystem, "apply", apply)
+    monkeypatch.setattr(laplacian_preconditioner, "RANK", 4)
+    monkeypatch.setattr(laplacian_preconditioner.ShiftedSystem, "apply", apply)
     learned = learner_of(solver="cg", mus=(0.3,), alphas=(0.02,)).learn()
     assert learned.status is Status.INTERRUPTED and learned.n_iter == 2
 

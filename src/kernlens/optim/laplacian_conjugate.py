@@ -1,135 +1,26 @@
 """Solve exactly, matrix-free: preconditioned conjugate gradients on values and derivatives.
 
-The system has n_labelled + n r unknowns and costs O(n^2 d) a product. Its matrix is nearly of low
-rank, shifted by alpha and alpha / mu: the preconditioner takes the derivatives at a few points and
-the values at a few labelled ones, and is exact on what they span.
+The system has n_labelled + n r unknowns and costs O(n^2 d) a product.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from kernlens._blocks import single_threaded_blas, split_range, sum_blocks
-from kernlens._result import SolveResult
+from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
-from kernlens.linalg.derivative_system import DerivativeSystem
 from kernlens.optim.laplacian_exact import atoms_of, derivative_system
 from kernlens.optim.laplacian_features import FeatureSolver
-from kernlens.optim.laplacian_problem import LabelledPoints, Learned, Penalties
+from kernlens.optim.laplacian_preconditioner import AtomPreconditioner, ShiftedSystem
+from kernlens.optim.laplacian_problem import Learned, Penalties
 from kernlens.optim.laplacian_solver import LaplacianSolver
 from kernlens.optim.leave_one_out import RidgeSpectrum
 
 FloatArray = NDArray[np.floating]
-
-#: Rank of the preconditioner, about; half for values and half for derivatives.
-RANK = 1000
-#: Of mu and alpha; coefficients of derivatives are then rounding.
-SMALLEST_RATIO = 1e-14
-#: Added to the diagonal of its core, relative to the largest entry.
-JITTER = 1e-12
-
-
-@dataclass(frozen=True)
-class ShiftedSystem:
-    """The symmetric positive operator on stacked unknowns (t, n_labelled + n r).
-
-    Attributes
-    ----------
-    rows : LabelledPoints
-    system : DerivativeSystem
-    shifts : ndarray of shape (n_labelled + n r,)
-        alpha Wl / w_i for values, alpha / mu for derivatives.
-    """
-
-    rows: LabelledPoints
-    system: DerivativeSystem
-    shifts: FloatArray
-
-    def split(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coefficients a (t, n_labelled) and b (t, n, r)."""
-        n_labelled = len(self.rows.labelled)
-        b = unknowns[:, n_labelled:].reshape(len(unknowns), len(self.rows.points), -1)
-        return unknowns[:, :n_labelled], b
-
-    def apply(self, unknowns: FloatArray) -> FloatArray:
-        """Product with the shifted matrix."""
-        a, b = self.split(unknowns)
-        values, slopes = self.system.products(self.rows.on_points(a), b)
-        image = np.hstack([values[:, self.rows.labelled], slopes.reshape(len(a), -1)])
-        image += unknowns * self.shifts
-        return image
-
-
-@dataclass(frozen=True)
-class AtomPreconditioner:
-    """Inverse of ``U C^{-1} U^T + S``, with the columns U of some atoms and C their Gram matrix.
-
-    By Woodbury's identity; products with U are functions of few atoms, evaluated everywhere.
-    """
-
-    shifted: ShiftedSystem
-    labels: NDArray[np.integer]
-    points: NDArray[np.integer]
-    factor: tuple[FloatArray, bool]
-
-    @classmethod
-    def build(cls, shifted: ShiftedSystem, seed: int) -> AtomPreconditioner:
-        """Draw atoms; O(N m^2) for N unknowns and m atoms."""
-        random = np.random.default_rng(seed)
-        rows, system = shifted.rows, shifted.system
-        n_labels = min(RANK // 2, len(rows.labelled))
-        n_points = min(max(1, RANK // (2 * system.n_directions)), len(rows.points))
-        labels = np.sort(random.permutation(len(rows.labelled))[:n_labels])
-        points = np.sort(random.permutation(len(rows.points))[:n_points])
-        X = rows.points[rows.labelled[labels]]
-        D = system.derivatives_at(X, points)
-        core = np.block([[system.kernel.matrix(X, X), D], [D.T, system.gram(points, points)]])
-        weighted = core + _weighted_gram(shifted, X, points)
-        jitter = JITTER * float(np.diagonal(weighted).max())
-        while True:
-            raised = weighted.copy()
-            raised.flat[:: len(raised) + 1] += jitter
-            try:
-                return cls(shifted, labels, points, cho_factor(raised, check_finite=False))
-            except LinAlgError:
-                jitter *= 10.0
-
-    def __call__(self, residual: FloatArray) -> FloatArray:
-        """Return the preconditioned residual, (t, N)."""
-        scaled = residual / self.shifted.shifts
-        inner = cho_solve(self.factor, self._adjoint(scaled).T, check_finite=False).T
-        return scaled - self._spread(inner) / self.shifted.shifts
-
-    def _adjoint(self, unknowns: FloatArray) -> FloatArray:
-        """``U^T v``: values and derivatives at the chosen atoms of a function with all atoms."""
-        system, rows = self.shifted.system, self.shifted.rows
-        a, b = self.shifted.split(unknowns)
-        c = rows.on_points(a)
-        X = rows.points[rows.labelled[self.labels]]
-        values, _ = _values_in_blocks(system, X, rows.points, c, system.spread(b))
-        _, gradients = _values_in_blocks(
-            system, rows.points[self.points], rows.points, c, system.spread(b)
-        )
-        slopes = np.einsum("tnd,nrd->tnr", gradients, system.frames_of(self.points))
-        return np.hstack([values, slopes.reshape(len(a), -1)])
-
-    def _spread(self, inner: FloatArray) -> FloatArray:
-        """``U u``: values and derivatives everywhere of a function with the chosen atoms."""
-        system, rows = self.shifted.system, self.shifted.rows
-        a = inner[:, : len(self.labels)]
-        b = inner[:, len(self.labels) :].reshape(len(inner), len(self.points), -1)
-        centers = np.vstack([rows.points[rows.labelled[self.labels]], rows.points[self.points]])
-        spread = np.einsum("tnr,nrd->tnd", b, system.frames_of(self.points))
-        c = np.hstack([a, np.zeros((len(a), len(self.points)))])
-        B = np.concatenate([np.zeros((len(a), len(self.labels), centers.shape[1])), spread], axis=1)
-        values, gradients = _values_in_blocks(system, rows.points, centers, c, B)
-        slopes = system.along(gradients, slice(0, len(rows.points)))
-        return np.hstack([values[:, rows.labelled], slopes.reshape(len(a), -1)])
 
 
 class ConjugateSolver(LaplacianSolver):
@@ -152,22 +43,14 @@ class ConjugateSolver(LaplacianSolver):
         """Solve for all targets and the intercept at once; an interruption keeps what there is."""
         rows = self.rows
         system = derivative_system(self)
-        total = rows.label_weights.sum()
-        n_slopes = len(rows.points) * system.n_directions
-        shifts = np.concatenate(
-            [
-                penalties.alpha * total / rows.label_weights,
-                np.full(n_slopes, 1.0 / max(penalties.ratio, SMALLEST_RATIO)),
-            ]
-        )
-        shifted = ShiftedSystem(rows, system, shifts)
-        # The last right-hand side is a constant, from which the intercept follows. All are of unit
-        # length, so that the tolerance means the same to each of them.
+        shifted = ShiftedSystem.of(rows, system, penalties)
         n_labelled = len(rows.labelled)
-        mean = rows.y @ rows.label_weights / total
+        mean = rows.y @ rows.label_weights / rows.label_weights.sum()
         centred = rows.y - mean[:, None]
         sizes = np.linalg.norm(centred, axis=1)[:, None]
-        rhs = np.zeros((len(rows.y) + 1, len(shifts)))
+        # The last right-hand side is a constant, from which the intercept follows. All are of unit
+        # length, so that the tolerance means the same to each of them.
+        rhs = np.zeros((len(rows.y) + 1, len(shifted.shifts)))
         np.divide(centred, sizes, out=rhs[:-1, :n_labelled], where=sizes > 0.0)
         rhs[-1, :n_labelled] = 1.0 / np.sqrt(n_labelled)
         result = self._solve(shifted, rhs)
@@ -175,18 +58,17 @@ class ConjugateSolver(LaplacianSolver):
         sums, sum_of_one = of_targets[:, :n_labelled].sum(axis=1), of_one[:n_labelled].sum()
         # Interrupted before the first step, all of it is zero.
         change = sums / sum_of_one if sum_of_one > 0.0 else 0.0 * sums
+        found = _Coefficients(shifted, *shifted.split(of_targets - change[:, None] * of_one))
         intercept = mean + change
-        a, b = shifted.split(of_targets - change[:, None] * of_one)
-        function = atoms_of(rows, system, a, b, intercept)
-        values, slopes = system.products(rows.on_points(a), b)
-        fitted = values[:, rows.labelled]
-        errors = np.square(fitted + intercept[:, None] - rows.y).sum(axis=0)
-        objective = float(np.average(errors, weights=rows.label_weights))
-        # Not as at the solution, where it would be shorter: the iterations may have been cut short.
-        objective += penalties.alpha * float(np.vdot(a, fitted) + np.vdot(b, slopes))
-        objective += penalties.mu * float(np.vdot(slopes, slopes))
+        if result.status is not Status.CONVERGED:
+            found, intercept = found.best_multiples(penalties)
         return Learned(
-            function, penalties, objective, (), result.status, result.n_iter, result.history
+            function=atoms_of(rows, system, found.a, found.b, intercept),
+            penalties=penalties,
+            objective=found.objective(penalties, intercept),
+            status=result.status,
+            n_iter=result.n_iter,
+            history=result.history,
         )
 
     def _solve(self, shifted: ShiftedSystem, rhs: FloatArray) -> SolveResult:
@@ -201,41 +83,45 @@ class ConjugateSolver(LaplacianSolver):
         )
 
 
-def _values_in_blocks(
-    system: DerivativeSystem, X: FloatArray, Z: FloatArray, c: FloatArray, B: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Values (t, n) and gradients (t, n, d) of functions with atoms at Z, in blocks of X."""
-    values = np.empty((len(c), len(X)))
-    gradients = np.empty((len(c), *X.shape))
-    for rows in split_range(len(X), max(1, 1_000_000 // len(Z))):
-        values[:, rows], gradients[:, rows] = system.kernel.value_and_gradient(X[rows], Z, c, B)
-    return values, gradients
+@dataclass(frozen=True)
+class _Coefficients:
+    """Coefficients a (t, n_labelled) and b (t, n, r), and what the functions are at the points."""
 
+    shifted: ShiftedSystem
+    a: FloatArray
+    b: FloatArray
 
-def _weighted_gram(
-    shifted: ShiftedSystem, X: FloatArray, points: NDArray[np.integer]
-) -> FloatArray:
-    """``U^T S^{-1} U`` summed over blocks of points."""
-    rows, system = shifted.rows, shifted.system
-    n_labelled = len(rows.labelled)
-    roots = 1.0 / np.sqrt(shifted.shifts)
-    size = max(1, 4_000_000 // (RANK * system.n_directions))
+    @cached_property
+    def _at_points(self) -> tuple[FloatArray, FloatArray]:
+        rows = self.shifted.rows
+        values, slopes = self.shifted.system.products(rows.on_points(self.a), self.b)
+        return values[:, rows.labelled], slopes
 
-    def of_derivatives(block: slice) -> tuple[FloatArray]:
-        U = np.hstack([system.derivatives_at(X, block).T, system.gram(block, points)])
-        r = system.n_directions
-        U *= roots[n_labelled + block.start * r : n_labelled + block.stop * r, None]
-        return (U.T @ U,)
+    def _penalty(self, penalties: Penalties) -> FloatArray:
+        """``alpha |f|^2 + mu E(f)`` of every target, (t,), at the solution or anywhere else."""
+        fitted, slopes = self._at_points
+        norms = np.sum(self.a * fitted, axis=1) + np.sum(self.b * slopes, axis=(1, 2))
+        total: FloatArray = penalties.alpha * norms + penalties.mu * np.sum(slopes**2, axis=(1, 2))
+        return total
 
-    def of_values(block: slice) -> tuple[FloatArray]:
-        Y = rows.points[rows.labelled[block]]
-        U = np.hstack([system.kernel.matrix(Y, X), system.derivatives_at(Y, points)])
-        U *= roots[block, None]
-        return (U.T @ U,)
+    def objective(self, penalties: Penalties, intercept: FloatArray) -> float:
+        """The whole objective."""
+        rows = self.shifted.rows
+        errors = np.square(self._at_points[0] + intercept[:, None] - rows.y).sum(axis=0)
+        mean = float(np.average(errors, weights=rows.label_weights))
+        return mean + float(self._penalty(penalties).sum())
 
-    with single_threaded_blas():
-        (slopes,) = sum_blocks(
-            of_derivatives, split_range(len(rows.points), size), n_jobs=system.n_jobs
-        )
-        (values,) = sum_blocks(of_values, split_range(n_labelled, 4000), n_jobs=system.n_jobs)
-    return slopes + values
+    def best_multiples(self, penalties: Penalties) -> tuple[_Coefficients, FloatArray]:
+        """The best multiple of every function, with its intercept: zero is one of them.
+
+        Iterations that were cut short may be worse than that.
+        """
+        rows, fitted = self.shifted.rows, self._at_points[0]
+        shares = rows.label_weights / rows.label_weights.sum()
+        means, targets = fitted @ shares, rows.y @ shares
+        centred = fitted - means[:, None]
+        gains = (centred * (rows.y - targets[:, None])) @ shares
+        costs = np.square(centred) @ shares + self._penalty(penalties)
+        multiples = np.divide(gains, costs, out=np.zeros_like(gains), where=costs > 0.0)
+        scaled = replace(self, a=self.a * multiples[:, None], b=self.b * multiples[:, None, None])
+        return scaled, targets - multiples * means

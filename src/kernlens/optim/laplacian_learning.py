@@ -42,7 +42,7 @@ SOLVERS: dict[str, type[LaplacianSolver]] = {
 }
 #: Over the root of the number of labels: share by which the errors of another ratio must be smaller
 #: than those of the preferred one.
-ADVANTAGE = 0.3
+ADVANTAGE = 1.0
 #: Constant of the rule alpha = RULE n^{-1/2}, relative to the spread of the deformed kernel, which
 #: decides between alphas that the labels do not tell apart.
 RULE = 0.1

@@ -44,7 +44,7 @@ class KernelLaplacianEmbedding(
         How the length of a gradient is measured. ``"euclidean"``: all directions alike, as in the
         paper. ``"local"``: along the differences to the nearest other points, so that data near a
         curve or a surface are not asked how the function varies across it.
-    n_neighbors : int, default=10
+    n_neighbors : int, default=7
         Neighbours that span the directions of the local metric.
     solver : {"nystrom", "random_features"}, default="nystrom"
         `n_centers` points as centres, or random Fourier features of the four named radial kernels.
@@ -109,7 +109,7 @@ class KernelLaplacianEmbedding(
         kernel: Any = "matern52",
         length_scale: float | str = "auto",
         metric: str = "local",
-        n_neighbors: int = 10,
+        n_neighbors: int = 7,
         solver: str = "nystrom",
         n_centers: int | str = "auto",
         standardize: bool = True,

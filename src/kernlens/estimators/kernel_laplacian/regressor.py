@@ -43,7 +43,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         How the length of a gradient is measured. ``"euclidean"``: all directions alike, as in the
         paper. ``"local"``: along the differences to the nearest other points, so that data near a
         curve or a surface are not asked how the function varies across it.
-    n_neighbors : int, default=10
+    n_neighbors : int, default=7
         Neighbours that span the directions of the local metric.
     solver : {"auto", "exact", "cg", "nystrom", "random_features"}, default="auto"
         ``"exact"``: an atom for every value and every derivative, by dense matrices. ``"cg"``: the
@@ -126,7 +126,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     squared error of leaving labelled rows out one by one (beyond 1000: a fifth of them held out). A
     handful of labels cannot choose, so the points have a word: if they lie on clusters, curves or
     surfaces, the largest ratio is preferred, else the smallest positive one, and errors of others
-    must be smaller by a share of ``0.3 n_l^(-1/2)``. They do if values of functions at two points
+    must be smaller by a share of ``n_l^(-1/2)``. They do if values of functions at two points
     are more alike, at that ratio, than on a normal law of the same covariance: if the odds of their
     mean squared correlation are three times as large; 500 points are looked at. Among alphas that
     labels do not tell apart, the one nearest to ``0.1 n_l^(-1/2)`` times that spread is taken: the
@@ -170,7 +170,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         kernel: Any = "matern52",
         length_scale: float | str = "auto",
         metric: str = "local",
-        n_neighbors: int = 10,
+        n_neighbors: int = 7,
         solver: str = "auto",
         n_centers: int | str = "auto",
         max_iter: int = 500,
