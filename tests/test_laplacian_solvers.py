@@ -246,9 +246,10 @@ def test_functions_in_blocks_and_their_gradients(monkeypatch, kind):
 
 def test_centres_are_distinct_points_drawn_by_the_seed():
     rows = data()
-    first = draw_map(make_plan(solver="nystrom"), rows.points).centers
-    again = draw_map(make_plan(solver="nystrom"), rows.points).centers
-    other = draw_map(make_plan(solver="nystrom", seed=1), rows.points).centers
+    kernel = make_plan().kernel
+    first = draw_map(kernel, None, rows.points, 6, 0).centers
+    again = draw_map(kernel, None, rows.points, 6, 0).centers
+    other = draw_map(kernel, None, rows.points, 6, 1).centers
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
     assert len(np.unique(first, axis=0)) == 6

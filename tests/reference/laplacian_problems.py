@@ -45,7 +45,7 @@ def make_plan(kernel="gaussian", solver="exact", **options):
         "ratio_unit": 1.0,
         "n_neighbors": None,
         "n_components": 6,
-        "fourier": "gaussian",
+        "fourier": "gaussian" if solver == "random_features" else None,
         "max_iter": 500,
         "tol": 1e-12,
         "seed": 0,
@@ -54,7 +54,7 @@ def make_plan(kernel="gaussian", solver="exact", **options):
 
 
 def make_frames(rows, neighbors):
-    return None if neighbors is None else LocalFrames.of(rows.points, rows.weights, neighbors, 1)
+    return LocalFrames.of(rows.points, rows.weights, neighbors, 1)
 
 
 def problem_of(rows, penalties=PENALTIES, neighbors=None):

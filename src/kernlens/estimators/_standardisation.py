@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens.optim.average_gradient import leading_directions
+
 FloatArray = NDArray[np.floating]
 
 #: Larger inputs count as this.
@@ -121,3 +123,18 @@ class InputColumns:
         full = np.zeros((len(directions), len(self.varying)))
         full[:, self.varying] = directions[:, :n_varying]
         return full
+
+    def directions(self, product: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Leading directions among all columns, and their sizes, largest first.
+
+        Parameters
+        ----------
+        product : ndarray of shape (n_inputs, n_inputs)
+            Semi-definite, an average outer product of gradients; the bias is left out.
+        """
+        n_varying = int(self.varying.sum())
+        if not n_varying:
+            # Without a column that varies any direction does.
+            return np.eye(1, len(self.varying)), np.zeros(1)
+        vectors, values = leading_directions(product[:n_varying, :n_varying])
+        return self.embed(vectors), values

@@ -43,9 +43,9 @@ class LocalFrames:
 
     @classmethod
     def of(
-        cls, points: FloatArray, weights: FloatArray, n_neighbors: int, n_jobs: int | None
+        cls, points: FloatArray, weights: FloatArray, n_neighbors: int | None, n_jobs: int | None
     ) -> LocalFrames | None:
-        """Find neighbours; None, all directions alike, if there is a single point.
+        """Find neighbours; None, all directions alike, if none are asked for or there are none.
 
         Parameters
         ----------
@@ -53,10 +53,12 @@ class LocalFrames:
             Distinct.
         weights : ndarray of shape (n,)
             Positive; points count by them in the mean that fixes the scale.
-        n_neighbors : int
+        n_neighbors : int or None
             k; fewer if there are fewer points.
         n_jobs : int or None
         """
+        if n_neighbors is None:
+            return None
         n = len(points)
         k = min(n_neighbors, n - 1, MOST_REFERENCES - 1)
         if k < 1:

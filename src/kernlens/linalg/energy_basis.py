@@ -24,6 +24,7 @@ from scipy.linalg import eigh
 from kernlens._blocks import map_blocks, single_threaded_blas, split_range, sum_blocks
 from kernlens.features.local_frames import LocalFrames
 from kernlens.kernels.derivatives import KernelDerivatives
+from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
 
 FloatArray = NDArray[np.floating]
 
@@ -157,6 +158,30 @@ class EnergyBasis:
         """Values of the basis functions, (n, q)."""
         values: FloatArray = self.map.features(X) @ self.rotation
         return values
+
+    def ridge_system(
+        self,
+        points: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        shift: FloatArray,
+        n_jobs: int | None,
+    ) -> RidgeSystem:
+        """Normal equations of the basis functions, with an intercept, summed over blocks of points.
+
+        Parameters are those of :func:`~kernlens.linalg.ridge_system.accumulate_ridge`.
+        """
+
+        def sum_over_blocks(function: BlockPart) -> list[FloatArray]:
+            def of(rows: slice) -> tuple[FloatArray, ...]:
+                return function(rows, self.features(points[rows]))
+
+            blocks = split_range(len(points), max(1, BLOCK_ENTRIES // self.map.n_features))
+            with single_threaded_blas():
+                work = float(len(points)) * self.map.n_features**2
+                return sum_blocks(of, blocks, n_jobs=n_jobs, work=work)
+
+        return accumulate_ridge(sum_over_blocks, y, weights, True, shift)
 
     def damping(self, ratio: float) -> FloatArray:
         """``(1 + (mu / alpha) e)^(-1/2)``: features times this have the norm of both penalties."""

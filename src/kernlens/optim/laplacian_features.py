@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._blocks import single_threaded_blas, split_range, sum_blocks
 from kernlens.features.fourier import FourierMap
 from kernlens.features.local_frames import LocalFrames
+from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.energy_basis import EnergyBasis, FeatureMap, KernelMap
-from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
+from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.optim.laplacian_function import function_in_basis
 from kernlens.optim.laplacian_problem import LabelledPoints, LaplacianPlan, Learned, Penalties
 from kernlens.optim.laplacian_solver import LEAVE_ONE_OUT_ROWS, SAMPLE, LaplacianSolver
@@ -19,20 +19,19 @@ from kernlens.optim.leave_one_out import RidgeSpectrum
 
 FloatArray = NDArray[np.floating]
 
-#: Entries of a block of features.
-BLOCK_ENTRIES = 1_000_000
 #: Of many labelled rows, held out of the comparison of penalties.
 HELD_OUT_SHARE = 0.2
 
 
-def draw_map(plan: LaplacianPlan, points: FloatArray) -> FeatureMap:
-    """Random features, or centres drawn among distinct points; all of them if there are fewer."""
-    random = np.random.RandomState(plan.seed)
-    if plan.solver == "random_features":
-        assert plan.fourier is not None
-        return FourierMap.draw(plan.fourier, points.shape[1], plan.n_components, random)
-    drawn = random.permutation(len(points))[: plan.n_components]
-    return KernelMap(plan.kernel, points[np.sort(drawn)])
+def draw_map(
+    kernel: KernelDerivatives, fourier: str | None, points: FloatArray, n_components: int, seed: int
+) -> FeatureMap:
+    """Random features of a named kernel, or centres among distinct points; all if too few."""
+    random = np.random.RandomState(seed)
+    if fourier is not None:
+        return FourierMap.draw(fourier, points.shape[1], n_components, random)
+    drawn = random.permutation(len(points))[:n_components]
+    return KernelMap(kernel, points[np.sort(drawn)])
 
 
 class FeatureSolver(LaplacianSolver):
@@ -46,7 +45,7 @@ class FeatureSolver(LaplacianSolver):
         n_jobs: int | None,
     ) -> None:
         super().__init__(plan, rows, frames, n_jobs)
-        feature_map = draw_map(plan, rows.points)
+        feature_map = draw_map(plan.kernel, plan.fourier, rows.points, plan.n_components, plan.seed)
         largest = plan.ratios[-1] if plan.given is None else plan.given.ratio
         self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs, largest)
 
@@ -104,17 +103,8 @@ class FeatureSolver(LaplacianSolver):
 
     def _accumulate(self, labels: slice) -> RidgeSystem:
         part = self.rows.with_labels(labels)
-        size = max(1, BLOCK_ENTRIES // self.basis.map.n_features)
-        blocks = split_range(len(part.labelled), size)
-
-        def sum_over_blocks(function: BlockPart) -> list[FloatArray]:
-            def of(rows: slice) -> tuple[FloatArray, ...]:
-                return function(rows, self.basis.features(part.points[part.labelled[rows]]))
-
-            with single_threaded_blas():
-                work = float(len(part.labelled)) * self.basis.map.n_features**2
-                return sum_blocks(of, blocks, n_jobs=self.n_jobs, work=work)
-
         # Near their mean already: what is left to take off does not cancel.
         shift = self._sample.mean(axis=0)
-        return accumulate_ridge(sum_over_blocks, part.y, part.label_weights, True, shift)
+        return self.basis.ridge_system(
+            part.labelled_points, part.y, part.label_weights, shift, self.n_jobs
+        )

@@ -77,11 +77,8 @@ class LaplacianLearner:
     @cached_property
     def solver(self) -> LaplacianSolver:
         """The solver, with its matrices."""
-        frames = None
-        if self.plan.n_neighbors is not None:
-            frames = LocalFrames.of(
-                self.rows.points, self.rows.weights, self.plan.n_neighbors, self.n_jobs
-            )
+        rows, n_neighbors = self.rows, self.plan.n_neighbors
+        frames = LocalFrames.of(rows.points, rows.weights, n_neighbors, self.n_jobs)
         return SOLVERS[self.plan.solver](self.plan, self.rows, frames, self.n_jobs)
 
     def learn(self) -> Learned:

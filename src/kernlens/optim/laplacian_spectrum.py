@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernlens._blocks import single_threaded_blas, split_range, sum_blocks
-from kernlens.linalg.energy_basis import BLOCK_ENTRIES, EnergyBasis
-from kernlens.linalg.ridge_system import BlockPart, accumulate_ridge
+from kernlens.linalg.energy_basis import EnergyBasis
 from kernlens.optim.laplacian_function import LaplacianFunction, function_in_basis
 
 FloatArray = NDArray[np.floating]
@@ -63,20 +61,10 @@ class LaplacianSpectrum:
     ) -> None:
         self.basis = basis
         self._sample, self._sample_weights = points[:SAMPLE], weights[:SAMPLE]
-
-        def sum_over_blocks(function: BlockPart) -> list[FloatArray]:
-            def of(rows: slice) -> tuple[FloatArray, ...]:
-                return function(rows, basis.features(points[rows]))
-
-            blocks = split_range(len(points), max(1, BLOCK_ENTRIES // basis.map.n_features))
-            with single_threaded_blas():
-                work = float(len(points)) * basis.map.n_features**2
-                return sum_blocks(of, blocks, n_jobs=n_jobs, work=work)
-
         # No targets: only the sums of the features are of interest.
         shift = basis.features(self._sample).mean(axis=0)
         nothing = np.zeros((1, len(points)))
-        self._system = accumulate_ridge(sum_over_blocks, nothing, weights, True, shift)
+        self._system = basis.ridge_system(points, nothing, weights, shift, n_jobs)
 
     def leading(self, alpha: float, n_components: int) -> Eigenfunctions:
         """The first eigenfunctions. O(q^3) for q basis functions.

@@ -42,7 +42,7 @@ def coherence(
     """
     n = len(points)
     weights = np.ones(n)
-    frames = None if n_neighbors is None else LocalFrames.of(points, weights, n_neighbors, 1)
+    frames = LocalFrames.of(points, weights, n_neighbors, 1)
     basis = EnergyBasis.of(KernelMap(kernel, points), points, weights, frames, 1, ratio)
     values = basis.features(points) * basis.damping(ratio)
     values -= values.mean(axis=0)

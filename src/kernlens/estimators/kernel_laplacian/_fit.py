@@ -29,7 +29,7 @@ from kernlens._validation import (
 from kernlens.base import FeatureLearnerMixin
 from kernlens.estimators._standardisation import InputColumns, Standardisation
 from kernlens.estimators.kernel_laplacian._space import KernelSpace, check_fit_memory
-from kernlens.optim.average_gradient import average_outer_product, leading_directions
+from kernlens.optim.average_gradient import average_outer_product
 from kernlens.optim.laplacian_learning import SOLVERS, LaplacianLearner
 from kernlens.optim.laplacian_problem import (
     SMALLEST_ALPHA,
@@ -187,15 +187,10 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
         few = slice(0, GRADIENT_POINTS)
         gradients = self._function.gradients(points.points[few], self.n_jobs)
         product = average_outer_product(gradients, points.weights[few])
-        n_varying = int(columns.varying.sum())
+        directions, values = columns.directions(product)
         shares = np.zeros(len(columns.varying))
-        # Without a column that varies any direction does.
-        directions: FloatArray = np.eye(1, len(columns.varying))
-        values: FloatArray = np.zeros(1)
-        if n_varying:
-            vectors, values = leading_directions(product)
-            directions = columns.embed(vectors)
-            shares[columns.varying] = np.sqrt(np.maximum(np.diagonal(product), 0.0))
+        slopes = np.sqrt(np.maximum(np.diagonal(product), 0.0))
+        shares[columns.varying] = slopes[: np.count_nonzero(columns.varying)]
         self._store_directions(directions, values, shares, self.n_directions, columns.scale)
 
     def _calibrate(self, learner: LaplacianLearner, learned: Learned) -> None:

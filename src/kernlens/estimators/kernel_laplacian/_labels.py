@@ -44,6 +44,14 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
     return checked
 
 
+def check_labelled_weights(labelled: NDArray[np.bool_], weights: FloatArray) -> None:
+    """Refuse labels that all have weight zero."""
+    if not np.any(weights[labelled] > 0):
+        raise ValueError(
+            "sample_weight is zero for every labelled row; give at least one a positive weight."
+        )
+
+
 def check_unlabeled(unlabeled: Any) -> None:
     """Refuse what cannot be the label of rows that have none."""
     if np.ndim(unlabeled) > 0 or _is_missing(unlabeled):
@@ -118,11 +126,8 @@ def labels_with_gaps(
             f"{estimator} found no labelled row{meaning}; label at least one row of every class."
         )
     check_classification_targets(y[labelled])
+    check_labelled_weights(labelled, weights)
     known = labelled & (weights > 0)
-    if not known.any():
-        raise ValueError(
-            "sample_weight is zero for every labelled row; give at least one a positive weight."
-        )
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
         raise ValueError(

@@ -91,7 +91,8 @@ class KernelSpace(BaseEstimator):
 
     @property
     def _fourier(self) -> str | None:
-        return self.kernel if isinstance(self.kernel, str) else None
+        """Name of the kernel whose random features are drawn, if they are."""
+        return self.kernel if self.solver == "random_features" else None
 
     @property
     def _neighbors(self) -> int | None:

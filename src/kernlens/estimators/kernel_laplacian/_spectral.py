@@ -17,9 +17,9 @@ from kernlens._validation import (
 )
 from kernlens.estimators._standardisation import InputColumns
 from kernlens.estimators.kernel_laplacian._space import KernelSpace, check_fit_memory
-from kernlens.features.fourier import FourierMap
 from kernlens.features.local_frames import LocalFrames
-from kernlens.linalg.energy_basis import EnergyBasis, FeatureMap, KernelMap
+from kernlens.linalg.energy_basis import EnergyBasis
+from kernlens.optim.laplacian_features import draw_map
 from kernlens.optim.laplacian_spectrum import LaplacianSpectrum
 
 FloatArray = NDArray[np.floating]
@@ -69,18 +69,10 @@ class LaplacianEigenfunctions(KernelSpace):
         return checked, rows
 
     def _spectrum(self, points: FloatArray, weights: FloatArray) -> LaplacianSpectrum:
-        random = np.random.RandomState(
-            check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        )
-        feature_map: FeatureMap
-        if self.solver == "random_features":
-            feature_map = FourierMap.draw(self.kernel, points.shape[1], self._centers(), random)
-        else:
-            drawn = np.sort(random.permutation(len(points))[: self._centers()])
-            feature_map = KernelMap(self._derivatives, points[drawn])
-        frames = None
-        if self._neighbors is not None:
-            frames = LocalFrames.of(points, weights, self._neighbors, self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        n_centers = self._centers()
+        feature_map = draw_map(self._derivatives, self._fourier, points, n_centers, seed)
+        frames = LocalFrames.of(points, weights, self._neighbors, self.n_jobs)
         basis = EnergyBasis.of(feature_map, points, weights, frames, self.n_jobs)
         return LaplacianSpectrum(basis, points, weights, self.n_jobs)
 

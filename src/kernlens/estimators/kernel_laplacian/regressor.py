@@ -12,7 +12,10 @@ from kernlens._validation import check_magnitude, check_weights
 from kernlens.estimators._prediction import DecisionRegressorMixin
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.kernel_laplacian._fit import BaseKernelLaplacian
-from kernlens.estimators.kernel_laplacian._labels import targets_with_gaps
+from kernlens.estimators.kernel_laplacian._labels import (
+    check_labelled_weights,
+    targets_with_gaps,
+)
 
 FloatArray = NDArray[np.floating]
 
@@ -232,7 +235,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         more = self._check_unlabeled(X_unlabeled, checked.shape[1])
         single = targets.ndim == 1
         rows = np.ascontiguousarray(np.atleast_2d(targets.T))
-        self._check_labelled_weights(rows, weights)
+        check_labelled_weights(~np.isnan(rows[0]), weights)
         self._fit_encoded(checked, rows, weights, more)
         self._single_target = single
         return self
@@ -240,13 +243,6 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     def _target_units(self, y: FloatArray, weights: FloatArray) -> Standardisation:
         # Every target counts alike, whatever its unit, and any unit gives the same fit.
         return Standardisation.of(y.T, weights, True)
-
-    @staticmethod
-    def _check_labelled_weights(y: FloatArray, weights: FloatArray) -> None:
-        if not np.any(weights[~np.isnan(y[0])] > 0):
-            raise ValueError(
-                "sample_weight is zero for every labelled row; give at least one a positive weight."
-            )
 
     @property
     def _one_function(self) -> bool:

@@ -33,7 +33,7 @@ from kernlens.base import FeatureLearnerMixin
 from kernlens.estimators._standardisation import InputColumns, Standardisation
 from kernlens.features.weightings import Weighting
 from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
-from kernlens.optim.average_gradient import average_outer_product, leading_directions
+from kernlens.optim.average_gradient import average_outer_product
 from kernlens.optim.feature_space import decision_in_blocks
 from kernlens.optim.held_out import Bounds, clip_decision
 from kernlens.optim.instantiations import AnyInstantiation
@@ -233,14 +233,10 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         gradients = self._gradients(X)
         # Several targets count alike: they have unit variance here.
         product = average_outer_product(gradients, rows.weights)
+        directions, values = columns.directions(product)
         n_varying = int(columns.varying.sum())
         shares = np.zeros(len(columns.varying))
-        # Without a column that varies any direction does.
-        directions: FloatArray = np.eye(1, len(columns.varying))
-        values: FloatArray = np.zeros(1)
         if n_varying:
-            vectors, values = leading_directions(product[:n_varying, :n_varying])
-            directions = columns.embed(vectors)
             shares[columns.varying] = self._column_shares(X, rows.weights, product)[:n_varying]
         self._store_directions(directions, values, shares, self.n_directions, columns.scale)
 
