@@ -213,10 +213,10 @@ FAMILIES = (
         narrow=None,
         variants=(
             {"solver": "exact"},
-            {"instantiation": "sign", "solver": "exact", "penalty": "l2"},
+            {"instantiation": "sign", "solver": "exact", "penalty": "l2", "fit_intercept": False},
             {"instantiation": "sign", "standardize": False},
             {"instantiation": "stumps"},
-            {"instantiation": "exp_relu", "bias": 0.0},
+            {"instantiation": "exp_relu", "bias": 0.0, "fit_intercept": False},
             {"instantiation": "exp_sign", "penalty": "l2"},
             {"solver": "lasso", "alpha": 0.01},
             {"solver": "sfgd", "correlation": 0.1, "alpha": 0.1, "n_random_features": 200},
@@ -246,7 +246,7 @@ FAMILIES = (
         variants=(
             {"base": "sign"},
             {"base": "stumps", "standardize": False},
-            {"solver": "exact", "bias": 0.0},
+            {"solver": "exact", "bias": 0.0, "fit_intercept": False},
             {"solver": "lasso", "alpha": 0.01},
         ),
         regressor_only=({"truncate": False},),

@@ -56,6 +56,23 @@ def test_every_solver_gives_the_bordered_solution(kernel, weighting, solver):
     np.testing.assert_allclose(decision, oracle.decision, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_an_intercept_it_is_plain_kernel_ridge(weighting, solver):
+    # A kernel that is positive without centring.
+    centred, _, _, y, weights, alpha = setup("gaussian", weighting)
+    system = CentredSystem(centred.operator, centred.root, centred.shift, 2, intercept=False)
+    root = np.sqrt(weights)
+    result = system.solve(root * y, solver=solver, tol=1e-12)
+    assert result.status is Status.CONVERGED
+    K = centred.operator.matrix
+    matrix = root[:, None] * K * root + alpha * weights.sum() * np.eye(len(root))
+    expected = root * np.linalg.solve(matrix, (root * y).T).T
+    dual = system.root.apply(result.solution)
+    np.testing.assert_allclose(dual, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_array_equal(system.intercept(root * y, dual @ K), 0.0)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_very_few_rows(solver, n):

@@ -33,9 +33,9 @@ def scaled(weighting, W, X):
     return features.evaluate(X) * np.exp(logs), {"rkhs": weighting.gram(W, W), "l2": square}
 
 
-def dense_system(P, y, weights):
-    centred = P - weights @ P / weights.sum()
-    targets = y - (y @ weights / weights.sum())[:, None]
+def dense_system(P, y, weights, intercept):
+    centred = P - intercept * (weights @ P / weights.sum())
+    targets = y - intercept * (y @ weights / weights.sum())[:, None]
     return (centred.T * weights) @ centred, (targets * weights) @ centred
 
 
@@ -57,7 +57,8 @@ def test_products_are_those_of_the_penalised_norm(weighting, penalty):
 
 @every
 @pytest.mark.parametrize("well", [True, False])
-def test_system_is_that_of_the_dense_features(monkeypatch, weighting, well):
+@pytest.mark.parametrize("intercept", [True, False])
+def test_system_is_that_of_the_dense_features(monkeypatch, weighting, well, intercept):
     X, y, weights = rows(m=200)
     # Several blocks of rows, of which the last one is short.
     monkeypatch.setattr(feature_space, "BLOCK_ENTRIES", 64 * 7)
@@ -66,13 +67,14 @@ def test_system_is_that_of_the_dense_features(monkeypatch, weighting, well):
     space = replace(space, condition=1.0 if well else np.inf)
     assert space.well_conditioned is well
     P = space.matrix(X)
-    gram, moments = dense_system(P, y, weights)
-    system = space.system(X, y, weights)
+    gram, moments = dense_system(P, y, weights, intercept)
+    system = space.system(X, y, weights, intercept)
     assert_close(system.gram, gram, 1e-8 if well else 1e-11)
     assert_close(system.moments, moments, 1e-8 if well else 1e-11)
     assert_close(system.feature_mean, weights @ P / weights.sum(), 1e-8)
     assert np.isclose(system.total, weights.sum())
     b, constant = system.solve(1e-2)
+    assert intercept or not constant.any()
     expected = np.linalg.solve(gram + 1e-2 * weights.sum() * np.eye(7), moments.T).T
     assert_close(b, expected, 1e-7)
     # Coefficients of the features themselves give the same function.
@@ -88,7 +90,7 @@ def test_blocks_and_threads_change_nothing_but_rounding(monkeypatch, n_jobs):
     space = FeatureSpace.of_weighting(weighting, W, "rkhs")
     whole = space.system(X, y, weights)
     monkeypatch.setattr(feature_space, "BLOCK_ENTRIES", 1)
-    parts = space.system(X, y, weights, n_jobs)
+    parts = space.system(X, y, weights, n_jobs=n_jobs)
     assert_close(parts.gram, whole.gram, 1e-11)
     assert_close(parts.moments, whole.moments, 1e-11)
 
@@ -100,7 +102,7 @@ def test_kitchen_sinks_are_base_predictors_over_the_root_of_their_number():
     space = FeatureSpace.of_kitchen_sinks(weighting, W)
     expected = np.maximum(X @ W.T, 0.0) / np.sqrt(6)
     assert_close(space.matrix(X), expected, 1e-14)
-    gram, moments = dense_system(expected, y, weights)
+    gram, moments = dense_system(expected, y, weights, True)
     system = space.system(X, y, weights)
     assert_close(system.gram, gram, 1e-12)
     assert_close(system.moments, moments, 1e-12)

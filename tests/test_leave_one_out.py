@@ -15,35 +15,37 @@ def data(m=15, k=6, seed=0):
     return P, y, rng.uniform(0.5, 2.0, m)
 
 
-def without(P, y, weights, shift, row, removed):
+def without(P, y, weights, shift, row, removed, intercept):
     """Prediction of a row by ridge regression with a free constant, some of its weight gone."""
     kept = weights.copy()
     kept[row] -= removed
-    design = np.column_stack([P, np.ones(len(P))])
+    design = np.column_stack([P, np.full(len(P), float(intercept))])
     # alpha times the sum of all weights, that of the row included, stays.
-    penalty = shift * weights.sum() * np.diag([1.0] * P.shape[1] + [0.0])
+    penalty = shift * weights.sum() * np.diag([1.0] * P.shape[1] + [1.0 - intercept])
     b = np.linalg.solve((design.T * kept) @ design + penalty, (design.T * kept) @ y.T)
     return design[row] @ b
 
 
-def expected(P, y, weights, shift, unit=np.inf):
+def expected(P, y, weights, shift, unit=np.inf, intercept=True):
     removed = np.minimum(weights, unit)
-    return np.array([without(P, y, weights, shift, i, removed[i]) for i in range(len(P))]).T
+    rows = [without(P, y, weights, shift, i, removed[i], intercept) for i in range(len(P))]
+    return np.array(rows).T
 
 
-def spectra(P, y, weights):
-    yield RidgeSpectrum.of_features(P, y, weights)
-    yield RidgeSpectrum.of_kernel(P @ P.T, y, weights)
+def spectra(P, y, weights, intercept=True):
+    yield RidgeSpectrum.of_features(P, y, weights, intercept)
+    yield RidgeSpectrum.of_kernel(P @ P.T, y, weights, intercept)
 
 
 @pytest.mark.parametrize("shape", [(15, 6), (8, 20)])
 @pytest.mark.parametrize("shift", [1e-3, 0.3])
 @pytest.mark.parametrize("unit", [np.inf, 0.9])
-def test_predictions_are_those_of_fits_without_the_row(shape, shift, unit):
+@pytest.mark.parametrize("intercept", [True, False])
+def test_predictions_are_those_of_fits_without_the_row(shape, shift, unit, intercept):
     P, y, weights = data(*shape)
-    for spectrum in spectra(P, y, weights):
-        found = spectrum.predictions(shift, unit)
-        np.testing.assert_allclose(found, expected(P, y, weights, shift, unit), atol=1e-8)
+    rows = expected(P, y, weights, shift, unit, intercept)
+    for spectrum in spectra(P, y, weights, intercept):
+        np.testing.assert_allclose(spectrum.predictions(shift, unit), rows, atol=1e-8)
 
 
 @pytest.mark.parametrize("shift", [1e-10, 1e-13])
@@ -58,6 +60,17 @@ def test_rows_that_are_fitted_exactly_are_predicted_by_the_interpolation_of_the_
         interpolated = y[:, others][:, 0] + (P[row] - P[others][0]) @ b
         for predictions in found:
             np.testing.assert_allclose(predictions[:, row], interpolated, atol=1e-4)
+
+
+@pytest.mark.parametrize("shift", [1e-10, 1e-13])
+def test_without_a_constant_rows_left_out_are_interpolated_too(shift):
+    P, y, weights = data(8, 20)
+    for row in range(len(P)):
+        others = np.arange(len(P)) != row
+        interpolated = P[row] @ np.linalg.pinv(P[others]) @ y[:, others].T
+        for spectrum in spectra(P, y, weights, intercept=False):
+            found = spectrum.predictions(shift)[:, row]
+            np.testing.assert_allclose(found, interpolated, atol=1e-4)
 
 
 def test_loss_is_the_weighted_mean_of_their_squares():
@@ -80,11 +93,14 @@ def test_leaving_one_of_two_equal_rows_out_is_removing_half_of_a_double_one():
     np.testing.assert_allclose(repeated[:, 1:], merged, atol=1e-10)
 
 
-def test_unit_is_the_mean_square_of_the_centred_features():
+def test_unit_is_the_mean_square_of_the_features_that_are_centred_for_a_constant():
     P, y, weights = data()
     mean = weights @ P / weights.sum()
     square = np.average(np.sum((P - mean) ** 2, axis=1), weights=weights)
     for spectrum in spectra(P, y, weights):
+        assert np.isclose(spectrum.unit, square)
+    square = np.average(np.sum(P**2, axis=1), weights=weights)
+    for spectrum in spectra(P, y, weights, intercept=False):
         assert np.isclose(spectrum.unit, square)
     nothing = RidgeSpectrum.of_kernel(np.zeros((5, 5)), y[:, :5], np.ones(5))
     assert nothing.unit == 1.0
@@ -97,6 +113,8 @@ def test_large_shifts_predict_the_mean_of_the_others():
     for spectrum in spectra(P, y, weights):
         found = spectrum.predictions(1e12)
         np.testing.assert_allclose(found, others / (total - weights), atol=1e-9)
+    for spectrum in spectra(P, y, weights, intercept=False):
+        np.testing.assert_allclose(spectrum.predictions(1e12), 0.0, atol=1e-9)
 
 
 def test_inputs_are_unchanged():

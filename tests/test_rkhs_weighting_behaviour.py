@@ -55,17 +55,20 @@ def assert_close(actual, expected, tolerance=1e-9):
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-def test_batches_add_up_to_the_normal_equations_of_all_rows(standardize):
+@pytest.mark.parametrize("intercept", [False, True])
+def test_batches_add_up_to_the_normal_equations_of_all_rows(standardize, intercept):
     X, y = data()
     weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float)
     stream = RKHSWeightingRegressor(
         instantiation="relu", solver="least_squares", correlation=0.4, alpha=1e-3,
         alpha_unit="paper", standardize=standardize, bias=2.0, truncate=False,
-        n_random_features=15, random_state=0,
+        n_random_features=15, random_state=0, fit_intercept=intercept,
     )  # fmt: skip
     parts = (slice(0, 25), slice(25, 26), slice(26, 60))
     for part in parts:
         stream.partial_fit(X[part], y[part], weights[part])
+        # Whether there is a constant is that of the first batch.
+        stream.set_params(fit_intercept=not intercept)
     # Units of the first batch.
     first = np.repeat(np.arange(25), weights[:25].astype(int))
     scale = X[first].std(axis=0) if standardize else 1.0
@@ -74,6 +77,9 @@ def test_batches_add_up_to_the_normal_equations_of_all_rows(standardize):
     Phi = oracle.table_features(model, stream.weights_, inputs)
     rows = np.repeat(np.arange(60), weights.astype(int))
     offset, mean = Phi[rows].mean(axis=0), y[rows].mean()
+    if not intercept:
+        # Targets have the mean of the first batch.
+        offset, mean = 0.0, y[first].mean()
     G = model.kernel(stream.weights_, stream.weights_)
     a = oracle.least_squares(Phi[rows] - offset, G, y[rows] - mean, 1e-3)
     assert_close(stream.predict(X), (Phi - offset) @ a + mean, 1e-8)
@@ -215,6 +221,22 @@ def test_importances_of_stumps_are_spreads_of_their_columns(estimator):
 
 
 # Classification ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["exact", "least_squares", "lasso", "sfgd"])
+def test_the_functions_of_the_paper_have_no_constant(solver):
+    X, y = labels()
+    # More of one class: a constant would matter.
+    X, y = X[y > 0], y[y > 0]
+    X, y = np.vstack([X, -X[:20]]), np.append(y, np.zeros(20))
+    settings = given(RKHSWeightingClassifier) | {"alpha": [1e-2, 1e-1], "bias": 0.0}
+    model = RKHSWeightingClassifier(solver=solver, fit_intercept=False, **settings).fit(X, y)
+    np.testing.assert_array_equal(model.intercept_, 0.0)
+    # A function of ramps alone is zero at the mean of the columns, with a constant it is not.
+    middle = X.mean(axis=0, keepdims=True)
+    assert abs(BaseRandomFeatures._decision(model, middle)[0, 0]) < 1e-12
+    other = RKHSWeightingClassifier(solver=solver, **settings).fit(X, y)
+    assert BaseRandomFeatures._decision(other, middle)[0, 0] > 0.1
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS)

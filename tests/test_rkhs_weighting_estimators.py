@@ -13,7 +13,8 @@ from reference import rkhs_weightings as oracle
 
 SIGMA, GAMMA = 1.7, 1.9
 BASES = ("sign", "relu", "stumps")
-#: The paper's model: rows only centred, no bias, lambda as it is.
+intercepts = pytest.mark.parametrize("intercept", [True, False])
+#: The paper's model but for the constant: rows only centred, no bias, lambda as it is.
 PAPER = {"alpha_unit": "paper", "bias": 0.0, "standardize": False, "truncate": False}
 
 
@@ -35,20 +36,21 @@ def paper_weights(fitted, model):
     return fitted.weights_ if model.stumps else model.sigma * fitted.weights_
 
 
-def with_intercept(solve, Phi, y, weights):
+def fitted_values(solve, Phi, y, weights, intercept):
     """Fitted values of a model that is linear in Phi, weights as repetitions."""
     rows = np.repeat(np.arange(len(y)), weights)
-    offset, mean = Phi[rows].mean(axis=0), y[rows].mean()
+    offset, mean = intercept * Phi[rows].mean(axis=0), intercept * y[rows].mean()
     a = solve(Phi[rows] - offset, y[rows] - mean)
     return (Phi - offset) @ a + mean, a
 
 
-def kernel_with_intercept(K, y, weights, lam):
-    """Kernel ridge with a free constant: the bordered system."""
+def kernel_ridge(K, y, weights, lam, intercept):
+    """Kernel ridge with a free constant, or without one: the bordered system."""
     m = len(y)
     system = np.zeros((m + 1, m + 1))
     system[:m, :m] = K + lam * weights.sum() * np.diag(1.0 / weights)
-    system[:m, m] = system[m, :m] = 1.0
+    system[:m, m] = system[m, :m] = float(intercept)
+    system[m, m] = 1.0 - intercept
     solution = np.linalg.solve(system, np.append(y, 0.0))
     return K @ solution[:m] + solution[m], solution[:m]
 
@@ -73,7 +75,8 @@ def assert_close(actual, expected, tolerance=1e-9):
 
 
 @pytest.mark.parametrize("name", oracle.NAMES)
-def test_least_squares_is_the_system_of_algorithm_4(name):
+@intercepts
+def test_least_squares_is_the_system_of_algorithm_4(name, intercept):
     X, y, weights = data()
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
     fitted = RKHSWeightingRegressor(
@@ -84,12 +87,15 @@ def test_least_squares_is_the_system_of_algorithm_4(name):
         alpha=1e-3,
         n_random_features=10,
         random_state=0,
+        fit_intercept=intercept,
         **PAPER,
     ).fit(X, y, weights)
     W = paper_weights(fitted, model)
     assert len(W) == 10
     Phi, G = oracle.table_features(model, W, centred(X, weights)), model.kernel(W, W)
-    values, a = with_intercept(lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, y, weights)
+    values, a = fitted_values(
+        lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, y, weights, intercept
+    )
     assert_close(fitted.predict(X), values)
     # (46), the mean over rows as often as their weights.
     objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * a @ G @ a
@@ -98,28 +104,44 @@ def test_least_squares_is_the_system_of_algorithm_4(name):
 
 
 @pytest.mark.parametrize("name", oracle.NAMES)
-def test_exact_is_kernel_ridge_with_the_implicit_kernel(name):
+@intercepts
+def test_exact_is_kernel_ridge_with_the_implicit_kernel(name, intercept):
     X, y, weights = data(m=12)
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
     fitted = RKHSWeightingRegressor(
-        instantiation=name, solver="exact", sigma=SIGMA, gamma=GAMMA, alpha=1e-3, **PAPER
+        instantiation=name,
+        solver="exact",
+        sigma=SIGMA,
+        gamma=GAMMA,
+        alpha=1e-3,
+        fit_intercept=intercept,
+        **PAPER,
     ).fit(X, y, weights)
     K = implicit_kernel(model, centred(X, weights))
-    values, c = kernel_with_intercept(K, y, weights, 1e-3)
+    values, c = kernel_ridge(K, y, weights, 1e-3, intercept)
     assert_close(fitted.predict(X), values, 1e-8)
     objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * c @ K @ c
     assert np.isclose(fitted.objective_, objective, rtol=1e-8)
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_kitchen_sinks_are_the_corrected_system_25(base):
+@intercepts
+def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
     X, y, weights = data()
     fitted = RandomKitchenSinksRegressor(
-        base=base, sigma=SIGMA, alpha=0.02, n_random_features=12, random_state=0, **PAPER
+        base=base,
+        sigma=SIGMA,
+        alpha=0.02,
+        n_random_features=12,
+        random_state=0,
+        fit_intercept=intercept,
+        **PAPER,
     ).fit(X, y, weights)
     model = oracle.Instantiation(base, 3, SIGMA, GAMMA)
     Phi = model.base(paper_weights(fitted, model), centred(X, weights))
-    values, a = with_intercept(lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, y, weights)
+    values, a = fitted_values(
+        lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, y, weights, intercept
+    )
     assert_close(fitted.predict(X), values)
     # f = (1/T) sum_t a_t phi_t and the penalty lambda |a|^2 / T, here with a / T.
     objective = np.average((values - y) ** 2, weights=weights) + 0.02 * 12 * a @ a
@@ -146,7 +168,8 @@ def sparse_objective(values, y, weights, coefficients, lam):
 
 @pytest.mark.parametrize("name", oracle.NAMES)
 @pytest.mark.parametrize("kitchen_sinks", [False, True])
-def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks):
+@intercepts
+def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
     X, y, weights = data()
     T, lam = 20, 0.03
     if kitchen_sinks:
@@ -156,6 +179,7 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks):
         settings = {"instantiation": name, "sigma": SIGMA, "gamma": GAMMA, **PAPER}
         make = RKHSWeightingRegressor
     settings |= {"n_random_features": T, "alpha": lam, "random_state": 0}
+    settings["fit_intercept"] = intercept
     # All solvers have the same draws, and least squares keeps all of them.
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
     W = paper_weights(make(solver="least_squares", **settings).fit(X, y), model)
@@ -169,7 +193,8 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks):
             # Coefficients of K(w_t, .) / |K(w_t, .)|.
             Phi = Phi * np.exp(-np.sum(W**2, axis=1) / (4 * GAMMA**2))
     rows = np.repeat(np.arange(len(y)), weights)
-    lasso = Lasso(alpha=lam / 2, tol=1e-12, max_iter=10**6).fit(Phi[rows], y[rows])
+    lasso = Lasso(alpha=lam / 2, tol=1e-12, max_iter=10**6, fit_intercept=intercept)
+    lasso.fit(Phi[rows], y[rows])
     assert 0 < np.count_nonzero(lasso.coef_) < T
     best = sparse_objective(lasso.predict(Phi), y, weights, lasso.coef_, lam)
     assert best * (1 - 1e-9) <= fitted.objective_ <= best * (1 + 1e-4)

@@ -6,6 +6,7 @@ complement of the range of A, the minimiser over the dual coefficients and the i
     (Pi L^T K L Pi + shift I) b = Pi rhs,   dual = L b,
 
 which for weights of one is Lemma 7 of BKerNN (with Pi = I - 11^T/n; the paper prints I - 11^T).
+Without an intercept Pi is the identity.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class CentredSystem:
         ``alpha * sum of weights``, positive.
     n_targets : int
         Number of rows of the right-hand side.
+    intercept : bool, default=True
+        Whether there is one.
     """
 
     def __init__(
@@ -58,11 +61,15 @@ class CentredSystem:
         root: CurvatureRoot,
         shift: float,
         n_targets: int,
+        intercept: bool = True,
     ) -> None:
         self.operator = operator
         self.root = root
         self.shift = shift
         self.n_targets = n_targets
+        self.has_intercept = intercept
+        if not intercept:
+            return
         # Classes that share a constant make the total singular; its null eigenvalue is rounding of
         # a sum over rows, which the default cut-off of 1e-15 does not catch.
         total = root.total(n_targets)
@@ -70,6 +77,8 @@ class CentredSystem:
 
     def centre(self, b: FloatArray) -> FloatArray:
         """Return ``Pi b``."""
+        if not self.has_intercept:
+            return b
         return b - self.root.adjoint(
             np.broadcast_to(
                 (self._inverse_total @ self.root.apply(b).sum(axis=1))[:, None], b.shape
@@ -82,7 +91,9 @@ class CentredSystem:
         return self.centre(image) + self.shift * b
 
     def intercept(self, rhs: FloatArray, kernel_dual: FloatArray) -> FloatArray:
-        """Return the optimal intercept (n_targets,), given ``K dual``."""
+        """Return the optimal intercept (n_targets,), given ``K dual``; zeros if there is none."""
+        if not self.has_intercept:
+            return np.zeros(self.n_targets)
         rest = self.root.apply(rhs - self.root.adjoint(kernel_dual))
         return self._inverse_total @ rest.sum(axis=1)
 
@@ -150,18 +161,21 @@ class CentredSystem:
         solution = np.empty_like(rhs)
         for t, root in enumerate(roots):
             targets = slice(None) if len(roots) == 1 else slice(t, t + 1)
-            factor = _factor_centred(matrix, root, self.shift)
+            factor = _factor(matrix, root, self.shift, self.has_intercept)
             solution[targets] = cho_solve(factor, rhs[targets].T, check_finite=False).T
         return SolveResult(self.centre(solution), Status.CONVERGED, 1)
 
 
-def _factor_centred(matrix: FloatArray, root: FloatArray, shift: float) -> tuple[FloatArray, bool]:
-    unit = root / np.linalg.norm(root)
+def _factor(
+    matrix: FloatArray, root: FloatArray, shift: float, centred: bool
+) -> tuple[FloatArray, bool]:
     scaled = matrix * root[:, None]
     scaled *= root
-    column = scaled @ unit
-    scaled -= np.outer(unit, column)
-    scaled -= np.outer(column - (unit @ column) * unit, unit)
+    if centred:
+        unit = root / np.linalg.norm(root)
+        column = scaled @ unit
+        scaled -= np.outer(unit, column)
+        scaled -= np.outer(column - (unit @ column) * unit, unit)
     jitter = 0.0
     while True:
         shifted = scaled.copy()

@@ -103,7 +103,7 @@ class RidgeSystem:
         if factor is None:
             return self.solve_along([alpha])[0]
         b: FloatArray = cho_solve((factor, False), self.moments.T, check_finite=False).T
-        return b, self._constant(b)
+        return b, self.constant(b)
 
     def _factor(self, alpha: float) -> FloatArray | None:
         """Upper Cholesky factor of ``gram + alpha Wt``, if it exists in double precision."""
@@ -122,8 +122,14 @@ class RidgeSystem:
         solutions: list[tuple[FloatArray, FloatArray]] = []
         for alpha in alphas:
             b = (rotated / (np.maximum(values, 0.0) + alpha * self.total)) @ vectors.T
-            solutions.append((b, self._constant(b)))
+            solutions.append((b, self.constant(b)))
         return solutions
+
+    def constant(self, b: FloatArray) -> FloatArray:
+        """The best intercept (n_targets,) for any b; zeros if there is none."""
+        if not self.intercept:
+            return np.zeros(len(b))
+        return self.target_mean - b @ self.feature_mean
 
     def mean_losses(self, b: FloatArray, constant: FloatArray) -> FloatArray:
         """Weighted mean squared error (n_targets,) of any b and intercept on these rows."""
@@ -208,11 +214,6 @@ class RidgeSystem:
     def _eigen(self) -> tuple[FloatArray, FloatArray]:
         values, vectors = eigh(self.gram, check_finite=False)
         return values, vectors
-
-    def _constant(self, b: FloatArray) -> FloatArray:
-        if not self.intercept:
-            return np.zeros(len(b))
-        return self.target_mean - b @ self.feature_mean
 
 
 def _scaled_both_ways(matrix: FloatArray, scales: FloatArray) -> FloatArray:

@@ -129,10 +129,11 @@ class FeatureSpace:
         X: FloatArray,
         y: FloatArray,
         weights: FloatArray,
+        intercept: bool = True,
         n_jobs: int | None = None,
         precision: type[np.floating] = np.float64,
     ) -> RidgeSystem:
-        """Normal equations of P, with an intercept, summed over blocks of rows.
+        """Normal equations of P, with an intercept or without, summed over blocks of rows.
 
         O(n T d + n T^2 + T^3); memory of 8 partial sums of T^2 and of a few blocks, which are of
         the given precision.
@@ -144,8 +145,10 @@ class FeatureSpace:
             return features(rows.astype(precision, copy=False))
 
         blocks = split_range(len(X), max(64, SUM_ENTRIES // max(1, len(self.kept))))
-        # What remains of the mean when that of some rows is taken off is small.
-        shift = evaluate(X[:: max(1, len(X) // 100)]).mean(axis=0, dtype=np.float64)
+        shift = np.zeros(len(self.kept))
+        if intercept:
+            # What remains of the mean when that of some rows is taken off is small.
+            shift = evaluate(X[:: max(1, len(X) // 100)]).mean(axis=0, dtype=np.float64)
         work = float(WORK_PER_ENTRY * len(X) * len(self.kept))
         with single_threaded_blas():
             system = accumulate_ridge(
@@ -154,7 +157,7 @@ class FeatureSpace:
                 ),
                 y,
                 weights,
-                True,
+                intercept,
                 shift,
             )
         return system if first else self._mapped(system)

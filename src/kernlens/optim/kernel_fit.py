@@ -31,7 +31,7 @@ class KernelFit:
     Attributes
     ----------
     dual : ndarray of shape (n_targets, n_samples)
-        Coefficients a; every row sums to zero.
+        Coefficients a; with an intercept every row sums to zero.
     intercept : ndarray of shape (n_targets,)
         Constant c.
     kernel_dual : ndarray of shape (n_targets, n_samples)
@@ -76,6 +76,8 @@ class KernelFitter:
         Regularisation (the paper's lambda).
     solver : {"auto", "direct", "cg"}
         See :meth:`CentredSystem.solve`.
+    intercept : bool
+        Whether there is one; else c = 0.
     """
 
     loss: Loss
@@ -83,6 +85,7 @@ class KernelFitter:
     weights: FloatArray
     alpha: float
     solver: Solver = "auto"
+    intercept: bool = True
 
     def __call__(
         self,
@@ -128,7 +131,8 @@ class KernelFitter:
         tol: float,
     ) -> KernelFit:
         root, rhs = self.loss.working_system(self.y, decision, self.weights)
-        system = CentredSystem(operator, root, self.alpha * self.weights.sum(), len(self.y))
+        shift = self.alpha * self.weights.sum()
+        system = CentredSystem(operator, root, shift, len(self.y), self.intercept)
         guess = None if start is None else start.unknown
         result = system.solve(rhs, start=guess, solver=self.solver, tol=tol)
         dual = root.apply(result.solution)
@@ -143,13 +147,19 @@ class KernelFitter:
         """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
         if start is None:
             dual = np.zeros_like(self.y)
-            intercept = self.loss.best_constant(self.y, self.weights)
+            intercept = self._first_constant
             kernel_dual, unknown = dual, dual
         else:
             dual, intercept, unknown = start.dual, start.intercept, start.unknown
             kernel_dual = operator.matvec(dual)
         value = self.objective(dual, intercept, kernel_dual)
         return KernelFit(dual, intercept, kernel_dual, unknown, value, Status.CONVERGED)
+
+    @property
+    def _first_constant(self) -> FloatArray:
+        if not self.intercept:
+            return np.zeros(len(self.y))
+        return self.loss.best_constant(self.y, self.weights)
 
     def _between(self, current: KernelFit, target: KernelFit, step: float) -> KernelFit:
         dual = current.dual + step * (target.dual - current.dual)

@@ -1,8 +1,8 @@
 """Leave-one-out predictions of ridge regression for many alphas, from one eigendecomposition.
 
-With rows scaled by the roots of their weights and centred, K = U diag(s) U^T, the fitted values are
-H y with H = U diag(s / (s + alpha Wt)) U^T, plus the intercept, and the error at a row that was
-left out is its error divided by 1 - H_ii. That is exact if the weights do not depend on the data,
+With rows scaled by the roots of their weights, and centred if there is an intercept,
+K = U diag(s) U^T, the fitted values are H y with H = U diag(s / (s + alpha Wt)) U^T, plus the
+intercept, and the error at a row that was left out is its error divided by 1 - H_ii. That is exact if the weights do not depend on the data,
 which is so for random features; alpha Wt is kept when a row is left out.
 """
 
@@ -22,7 +22,7 @@ SMALLEST_FREE = 1e-13
 
 @dataclass(frozen=True)
 class RidgeSpectrum:
-    """Eigenvectors of a weighted, centred kernel matrix.
+    """Eigenvectors of a weighted kernel matrix, centred if there is an intercept.
 
     Attributes
     ----------
@@ -34,42 +34,50 @@ class RidgeSpectrum:
         Targets.
     weights : ndarray of shape (n_samples,)
         Positive.
+    intercept : bool
     """
 
     vectors: FloatArray
     values: FloatArray
     y: FloatArray
     weights: FloatArray
+    intercept: bool = True
 
     @classmethod
-    def of_kernel(cls, K: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
+    def of_kernel(
+        cls, K: FloatArray, y: FloatArray, weights: FloatArray, intercept: bool = True
+    ) -> RidgeSpectrum:
         """From a kernel matrix (n_samples, n_samples). O(n^3)."""
+        root = np.sqrt(weights)
+        if not intercept:
+            values, vectors = eigh(K * root[:, None] * root, check_finite=False)
+            return cls(vectors, _without_rounding(values, len(K)), y, weights, False)
         shares = weights / weights.sum()
         column = K @ shares
         centred = K - column[:, None] - column + shares @ column
-        root = np.sqrt(weights)
         reflected = _Reflection.of(root)
         block = reflected.both_sides(centred * root[:, None] * root)[1:, 1:]
         values, inner = eigh(block, check_finite=False) if len(K) > 1 else (np.zeros(0), block)
         vectors = reflected.left(np.vstack([np.zeros(len(inner)), inner]))
-        rounding = max(values.max(initial=0.0), 0.0) * len(K) * np.finfo(np.float64).eps
-        return cls(vectors, np.where(values > rounding, values, 0.0), y, weights)
+        return cls(vectors, _without_rounding(values, len(K)), y, weights)
 
     @classmethod
-    def of_features(cls, P: FloatArray, y: FloatArray, weights: FloatArray) -> RidgeSpectrum:
+    def of_features(
+        cls, P: FloatArray, y: FloatArray, weights: FloatArray, intercept: bool = True
+    ) -> RidgeSpectrum:
         """From features (n_samples, k). O(n k min(n, k) + min(n, k)^3)."""
-        centred = P - weights @ P / weights.sum()
+        A = P - weights @ P / weights.sum() if intercept else P
         if len(P) <= P.shape[1]:
-            return cls.of_kernel(centred @ centred.T, y, weights)
-        centred *= np.sqrt(weights)[:, None]
-        values, rotation = eigh(centred.T @ centred, check_finite=False)
-        kept = values > values[-1] * len(P) * np.finfo(np.float64).eps
+            return cls.of_kernel(A @ A.T, y, weights, intercept)
+        A = A * np.sqrt(weights)[:, None]
+        values, rotation = eigh(A.T @ A, check_finite=False)
+        kept = _without_rounding(values, len(P)) > 0.0
         values = values[kept]
-        return cls(centred @ rotation[:, kept] / np.sqrt(values), values, y, weights)
+        return cls(A @ rotation[:, kept] / np.sqrt(values), values, y, weights, intercept)
 
     @property
     def unit(self) -> float:
-        """Weighted mean of the diagonal of the centred kernel; 1 if that is zero."""
+        """Weighted mean of the diagonal of the kernel that is decomposed; 1 if that is zero."""
         mean = float(self.values.sum() / self.weights.sum())
         return mean if mean > 0.0 else 1.0
 
@@ -84,7 +92,7 @@ class RidgeSpectrum:
             Weight that is left out, at most that of the row.
         """
         total = self.weights.sum()
-        mean = (self.y @ self.weights / total)[:, None]
+        mean = (self.y @ self.weights / total)[:, None] if self.intercept else 0.0
         root = np.sqrt(self.weights)
         scaled = (self.y - mean) * root
         vectors, values = self.vectors[:, self.values > 0.0], self.values[self.values > 0.0]
@@ -93,10 +101,10 @@ class RidgeSpectrum:
         left = shift * total / (values + shift * total)
         inside, squares = scaled @ vectors, np.square(vectors)
         residuals, free = (inside * left) @ vectors.T, squares @ left
-        if vectors.shape[1] < len(self.weights) - 1:
+        if vectors.shape[1] < len(self.weights) - self.intercept:
             # And all of what neither the functions nor the constant reach.
             residuals += scaled - inside @ vectors.T
-            free += 1.0 - squares.sum(axis=1) - self.weights / total
+            free += 1.0 - squares.sum(axis=1) - self.intercept * self.weights / total
             free = np.maximum(free, SMALLEST_FREE)
         share = np.minimum(unit / self.weights, 1.0)
         rest = 1.0 - share + share * free
@@ -108,6 +116,12 @@ class RidgeSpectrum:
         """Weighted mean squared error of these predictions, summed over targets."""
         errors = np.square(self.predictions(shift) - self.y).sum(axis=0)
         return float(np.average(errors, weights=self.weights))
+
+
+def _without_rounding(values: FloatArray, n_rows: int) -> FloatArray:
+    """Eigenvalues, with those that are rounding set to zero."""
+    rounding = max(values.max(initial=0.0), 0.0) * n_rows * np.finfo(np.float64).eps
+    return np.where(values > rounding, values, 0.0)
 
 
 @dataclass(frozen=True)

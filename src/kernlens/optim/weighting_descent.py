@@ -83,7 +83,7 @@ class StochasticDescent(WeightingSolver):
         log_factor = candidate.log_unit("rkhs")
         if state is None:
             shares = rows.weights / rows.weights.sum()
-            mean = rows.y @ shares
+            mean = rows.y @ shares if self.plan.intercept else np.zeros(len(rows.y))
             unit = float(shares @ candidate.kernel("rkhs").diagonal(X)) or 1.0
             spread = float(np.max(np.square(rows.y - mean[:, None]) @ shares)) or 1.0
         else:
@@ -146,8 +146,10 @@ class StochasticDescent(WeightingSolver):
             log_norms(np.maximum(squares, 0.0), 0.0),
         )
         decision = feature_decision(function, descent.weighting, rows.X, False, self.n_jobs)
-        # The constant is not penalised: the best one for these rows.
-        offset = (rows.y - decision) @ rows.weights / rows.weights.sum()
+        offset = np.zeros(len(mean))
+        if self.plan.intercept:
+            # The constant is not penalised: the best one for these rows.
+            offset = (rows.y - decision) @ rows.weights / rows.weights.sum()
         losses = np.square(decision + offset[:, None] - rows.y).sum(axis=0)
         objective = float(np.average(losses, weights=rows.weights) + shift * squares.sum())
         return replace(function, intercept=mean + offset), objective

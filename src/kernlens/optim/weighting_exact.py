@@ -40,9 +40,11 @@ class Exact(WeightingSolver):
             tried = self._along(candidate, alphas, self._spectrum, log_factor)
         best = best_of(tried) if tried else Setting(candidate, alphas[0])
         K = candidate.kernel(self.plan.kernel_penalty).matrix(X, X)
-        unit = kernel_unit(K, rows.weights)
+        intercept = self.plan.intercept
+        unit = kernel_unit(K, rows.weights, intercept)
         shift = self._shift(best.alpha, unit, log_factor)
-        fit = KernelFitter(SquaredLoss(), rows.y, rows.weights, shift, "direct")(DenseKernel(K))
+        fitter = KernelFitter(SquaredLoss(), rows.y, rows.weights, shift, "direct", intercept)
+        fit = fitter(DenseKernel(K))
         squares = np.maximum(np.sum(fit.dual * fit.kernel_dual, axis=1), 0.0)
         function = DualFunction(X, fit.dual, fit.intercept, log_norms(squares, 0.0))
         return self._learned(best, function, unit, log_factor, 2.0 * fit.value, tried)
@@ -67,4 +69,5 @@ class Exact(WeightingSolver):
         X = rows.X.astype(np.float64, copy=False)
         K = candidate.kernel(self.plan.kernel_penalty).matrix(X, X)
         log_factor = candidate.log_unit(self.plan.kernel_penalty)
-        return RidgeSpectrum.of_kernel(K, rows.y, rows.weights), log_factor
+        spectrum = RidgeSpectrum.of_kernel(K, rows.y, rows.weights, self.plan.intercept)
+        return spectrum, log_factor

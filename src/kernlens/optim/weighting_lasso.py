@@ -59,7 +59,7 @@ class SparseLeastSquares(WeightingSolver):
         # One is kept of none, so that there is something to predict zero with.
         kept = np.flatnonzero(np.any(c != 0.0, axis=0))
         kept = kept if len(kept) else np.array([0])
-        intercept = system.target_mean - c @ system.feature_mean
+        intercept = system.constant(c)
         squares = np.einsum("ij,jk,ik->i", c[:, kept], weighting.gram(W[kept], W[kept]), c[:, kept])
         if self.plan.kitchen_sinks:
             squares = np.sum(np.square(c), axis=1)
@@ -88,8 +88,8 @@ class SparseLeastSquares(WeightingSolver):
         c = None
         for alpha in sorted(alphas, reverse=True):
             c, _ = problem.solve(self._shift(alpha, unit, log_factor), c)
-            constant = train.target_mean - c @ train.feature_mean
-            tried.append(Setting(candidate, alpha, float(test.mean_losses(c, constant).sum())))
+            loss = float(test.mean_losses(c, train.constant(c)).sum())
+            tried.append(Setting(candidate, alpha, loss))
             # Smaller ones take ever longer, and are no better once the loss has turned.
             losses = [setting.loss for setting in tried]
             if len(losses) > PATIENCE and min(losses[-PATIENCE:]) > min(losses):
@@ -98,6 +98,6 @@ class SparseLeastSquares(WeightingSolver):
 
 
 def _column_unit(system: RidgeSystem) -> float:
-    """Root of the mean square of one centred feature; 1 if that is zero."""
+    """Root of the mean square of one feature, centred if there is a constant; 1 if it is zero."""
     mean = float(np.trace(system.gram)) / (system.total * len(system.gram))
     return float(np.sqrt(mean)) if mean > 0.0 else 1.0

@@ -34,6 +34,8 @@ class WeightingPlan:
         Whether the features are the base predictors themselves.
     paper_units : bool
         Whether alpha is the paper's lambda and not relative to the spread of the features.
+    intercept : bool
+        Whether a constant is added to the function.
     n_weights : int
         T.
     descent : FunctionalGradient
@@ -48,6 +50,7 @@ class WeightingPlan:
     penalty: str
     kitchen_sinks: bool
     paper_units: bool
+    intercept: bool
     n_weights: int
     descent: FunctionalGradient
     seed: int

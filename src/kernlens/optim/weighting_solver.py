@@ -102,7 +102,8 @@ class WeightingSolver:
         """Eigenvectors of the kernel matrix of some rows, and log of the paper's unit of alpha."""
         X = rows.X.astype(np.float64, copy=False)
         space = self._space(candidate)
-        spectrum = RidgeSpectrum.of_features(space.matrix(X), rows.y, rows.weights)
+        P, intercept = space.matrix(X), self.plan.intercept
+        spectrum = RidgeSpectrum.of_features(P, rows.y, rows.weights, intercept)
         return spectrum, self._log_factor(candidate, space)
 
     def _log_factor(self, candidate: AnyInstantiation, space: FeatureSpace) -> float:
@@ -129,7 +130,7 @@ class WeightingSolver:
         self, space: FeatureSpace, part: slice, precision: type[np.floating] = np.float64
     ) -> RidgeSystem:
         X, y, weights = self.rows.X[part], self.rows.y[:, part], self.rows.weights[part]
-        return space.system(X, y, weights, self.n_jobs, precision)
+        return space.system(X, y, weights, self.plan.intercept, self.n_jobs, precision)
 
     def _along(
         self,
@@ -185,16 +186,16 @@ def small_weight(weights: FloatArray) -> float:
 
 
 def feature_unit(system: RidgeSystem) -> float:
-    """Mean squared length of the centred features; 1 if they are constant."""
+    """Mean squared length of the features, centred if there is a constant; 1 if that is zero."""
     centred = float(np.trace(system.gram)) / system.total
     return _unit(centred, centred + float(np.square(system.feature_mean).sum()))
 
 
-def kernel_unit(K: FloatArray, weights: FloatArray) -> float:
-    """Weighted mean of the diagonal of the centred kernel matrix; 1 if it is constant."""
+def kernel_unit(K: FloatArray, weights: FloatArray, intercept: bool) -> float:
+    """Weighted mean of the diagonal of a kernel matrix, centred if there is a constant; not 0."""
     shares = weights / weights.sum()
     whole = float(shares @ np.diagonal(K))
-    return _unit(whole - float(shares @ K @ shares), whole)
+    return _unit(whole - intercept * float(shares @ K @ shares), whole)
 
 
 def _unit(centred: float, whole: float) -> float:

@@ -109,6 +109,7 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         check_positive("sigma", self.sigma)
         check_count("n_random_features", self.n_random_features)
         check_non_negative("bias", self.bias)
+        check_flag("fit_intercept", self.fit_intercept)
         check_flag("standardize", self.standardize)
         check_count("n_directions", self.n_directions, words=("auto",))
         check_n_jobs(self.n_jobs)
@@ -162,6 +163,7 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
             "alpha_search_",
             "_stream",
             "_n_weights",
+            "_has_intercept",
         ):
             self.__dict__.pop(name, None)
 

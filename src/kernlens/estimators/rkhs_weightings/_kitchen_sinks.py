@@ -34,6 +34,7 @@ class BaseKitchenSinks(StreamingRandomFeatures):
             penalty="l2",
             kitchen_sinks=True,
             paper_units=self.alpha_unit == "paper",
+            intercept=bool(self.fit_intercept),
             n_weights=int(self.n_random_features),
             descent=FunctionalGradient(),
             seed=seed,

@@ -45,6 +45,7 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         return hasattr(self, "_stream")
 
     _n_weights: int
+    _has_intercept: bool
 
     def _partial_fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> None:
         """Learn from a batch; `y` is (n_targets, n_samples)."""
@@ -69,7 +70,12 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         plan = self._plan(MANY_ROWS, columns.n_inputs, seed)
         seen = SeenRows.of(rows)
         if state is not None:
-            plan = replace(plan, candidates=(self._instantiation,), n_weights=self._n_weights)
+            plan = replace(
+                plan,
+                candidates=(self._instantiation,),
+                n_weights=self._n_weights,
+                intercept=self._has_intercept,
+            )
             if plan.solver == "sfgd":
                 plan = replace(plan, alphas=(self.alpha_,))
             seen = seen.merged(self._seen)
@@ -80,3 +86,4 @@ class StreamingRandomFeatures(BaseRandomFeatures):
         self._forget()
         self._store(learned, plan, columns, targets, rows, seen)
         self._stream, self._n_weights = state, plan.n_weights
+        self._has_intercept = plan.intercept

@@ -127,6 +127,7 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
             penalty=self.penalty,
             kitchen_sinks=False,
             paper_units=self.alpha_unit == "paper",
+            intercept=bool(self.fit_intercept),
             n_weights=int(self.n_random_features),
             descent=descent or FunctionalGradient(),
             seed=seed,

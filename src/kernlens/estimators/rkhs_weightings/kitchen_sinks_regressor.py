@@ -27,8 +27,9 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
         Regularisation, lambda in the Notes. ``"auto"`` and lists are chosen from by errors on rows
         left out; ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-5 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
-        Relative: lambda is `alpha` times the mean square of the centred features (for the Lasso,
-        times the root of that of one feature). Paper: lambda is `alpha`, for standardised targets.
+        Relative: lambda is `alpha` times the mean square of the features (for the Lasso, times the
+        root of that of one feature), centred if there is a constant. Paper: lambda is `alpha`, for
+        standardised targets.
     sigma : float, default=1.0
         Standard deviation of the weights; it matters for thresholds of stumps and for
         `alpha_unit="paper"`.
@@ -38,6 +39,9 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
     bias : float, default=3.0
         Value of a constant column that is added to the standardised ones, so that functions need
         not be homogeneous in x; 0 is the paper's model.
+    fit_intercept : bool, default=True
+        Whether the constant c is fitted; False is the paper's model, c = 0. The mean of y is
+        taken off before, and added to predictions, in any case.
     truncate : bool, default=True
         Keep predictions within the range of the training targets.
     standardize : bool, default=True
@@ -132,6 +136,7 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
         sigma: float = 1.0,
         n_random_features: int = 1000,
         bias: float = 3.0,
+        fit_intercept: bool = True,
         truncate: bool = True,
         standardize: bool = True,
         n_directions: int | str = "auto",
@@ -146,6 +151,7 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
         self.sigma = sigma
         self.n_random_features = n_random_features
         self.bias = bias
+        self.fit_intercept = fit_intercept
         self.truncate = truncate
         self.standardize = standardize
         self.n_directions = n_directions

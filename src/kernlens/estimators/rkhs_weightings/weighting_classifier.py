@@ -38,9 +38,10 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
         left out, together with `instantiation` and `correlation`; ``"auto"`` has half decades from
         1e-8 to 10 (Lasso: 1e-5 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
-        Relative: lambda is `alpha` times the mean square of the centred features in the norm that
-        is penalised (for the Lasso, times the root of that of one feature), so that the same values
-        fit all dimensions and instantiations. Paper: lambda is `alpha`, for standardised targets.
+        Relative: lambda is `alpha` times the mean square of the features in the norm that is
+        penalised (for the Lasso, times the root of that of one feature), centred if there is a
+        constant, so that the same values fit all dimensions and instantiations. Paper: lambda is
+        `alpha`, for standardised targets.
     correlation : "auto", float or list of float, default="auto"
         r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
@@ -61,6 +62,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     bias : float, default=3.0
         Value of a constant column that is added to the standardised ones, so that functions need
         not be homogeneous in x; 0 is the paper's model.
+    fit_intercept : bool, default=True
+        Whether the constant c is fitted; False is the paper's model, c = 0, for labels +1 and -1.
     standardize : bool, default=True
         Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
         are ignored.
@@ -173,6 +176,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
         kappa: float | None = None,
         n_random_features: int = 1000,
         bias: float = 3.0,
+        fit_intercept: bool = True,
         standardize: bool = True,
         n_directions: int | str = "auto",
         n_jobs: int | None = None,
@@ -191,6 +195,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
         self.kappa = kappa
         self.n_random_features = n_random_features
         self.bias = bias
+        self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.n_directions = n_directions
         self.n_jobs = n_jobs

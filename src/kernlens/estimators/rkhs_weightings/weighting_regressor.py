@@ -37,9 +37,10 @@ class RKHSWeightingRegressor(RandomFeatureRegressor, BaseRKHSWeighting):
         left out, together with `instantiation` and `correlation`; ``"auto"`` has half decades from
         1e-8 to 10 (Lasso: 1e-5 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
-        Relative: lambda is `alpha` times the mean square of the centred features in the norm that
-        is penalised (for the Lasso, times the root of that of one feature), so that the same values
-        fit all dimensions and instantiations. Paper: lambda is `alpha`, for standardised targets.
+        Relative: lambda is `alpha` times the mean square of the features in the norm that is
+        penalised (for the Lasso, times the root of that of one feature), centred if there is a
+        constant, so that the same values fit all dimensions and instantiations. Paper: lambda is
+        `alpha`, for standardised targets.
     correlation : "auto", float or list of float, default="auto"
         r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
@@ -60,6 +61,9 @@ class RKHSWeightingRegressor(RandomFeatureRegressor, BaseRKHSWeighting):
     bias : float, default=3.0
         Value of a constant column that is added to the standardised ones, so that functions need
         not be homogeneous in x; 0 is the paper's model.
+    fit_intercept : bool, default=True
+        Whether the constant c is fitted; False is the paper's model, c = 0. The mean of y is
+        taken off before, and added to predictions, in any case.
     truncate : bool, default=True
         Keep predictions within the range of the training targets.
     standardize : bool, default=True
@@ -169,6 +173,7 @@ class RKHSWeightingRegressor(RandomFeatureRegressor, BaseRKHSWeighting):
         kappa: float | None = None,
         n_random_features: int = 1000,
         bias: float = 3.0,
+        fit_intercept: bool = True,
         truncate: bool = True,
         standardize: bool = True,
         n_directions: int | str = "auto",
@@ -188,6 +193,7 @@ class RKHSWeightingRegressor(RandomFeatureRegressor, BaseRKHSWeighting):
         self.kappa = kappa
         self.n_random_features = n_random_features
         self.bias = bias
+        self.fit_intercept = fit_intercept
         self.truncate = truncate
         self.standardize = standardize
         self.n_directions = n_directions
