@@ -57,6 +57,19 @@ def test_separated_classes_are_fitted_beyond_the_curvature_floor():
     assert fit.value == pytest.approx(case.oracle().value, rel=1e-8)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_an_intercept_the_slopes_are_those_of_the_function_alone(loss):
+    case = problem(loss, "with_zeros", n=60, seed=3)
+    fitter = dataclasses.replace(fitter_of(case), intercept=False)
+    # Positive without centring.
+    fit = fitter(operator_of(case, "gaussian"), tol=TIGHT)
+    np.testing.assert_array_equal(fit.intercept, 0.0)
+    # The condition of the minimum of a convex objective.
+    slopes = LOSSES[loss].gradient(case.y, fit.kernel_dual)
+    expected = -case.weights * slopes / (case.alpha * case.weights.sum())
+    np.testing.assert_allclose(fit.dual, expected, atol=1e-7 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_duals_are_the_scaled_slopes_of_the_loss(kernel, loss):

@@ -2,8 +2,9 @@
 
 With rows scaled by the roots of their weights, and centred if there is an intercept,
 K = U diag(s) U^T, the fitted values are H y with H = U diag(s / (s + alpha Wt)) U^T, plus the
-intercept, and the error at a row that was left out is its error divided by 1 - H_ii. That is exact if the weights do not depend on the data,
-which is so for random features; alpha Wt is kept when a row is left out.
+intercept, and the error at a row that was left out is its error divided by 1 - H_ii. That is exact
+if the weights do not depend on the data, which is so for random features; alpha Wt is kept when a
+row is left out.
 """
 
 from __future__ import annotations
