@@ -46,8 +46,11 @@ def interrupt_after(monkeypatch):
 
 
 def fit_interrupted(model, X, y):
-    with pytest.warns(UserWarning, match="interrupted"):
+    with pytest.warns(UserWarning, match="interrupted") as caught:
         assert model.fit(X, y) is model
+    places = [warning.filename for warning in caught if "interrupted" in str(warning.message)]
+    # Where the fit was called.
+    assert places == [__file__]
     assert model.status_ == Status.INTERRUPTED.value
     assert "interrupted" in model.status_
     assert np.isfinite(decision(model, X)).all()

@@ -300,8 +300,9 @@ def test_an_interrupted_search_keeps_the_best_so_far(interrupt, solver):
     settings = {"solver": solver, "correlation": [0.1, 0.4, 0.8], "n_random_features": 20}
     settings |= {"instantiation": "relu", "random_state": 0}
     interrupt(WeightingSolver, "losses", 2)
-    with pytest.warns(UserWarning, match="interrupted; the best so far is kept"):
+    with pytest.warns(UserWarning, match="interrupted; the best so far is kept") as caught:
         model = RKHSWeightingRegressor(**settings).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
     assert model.status_ == Status.INTERRUPTED.value
     assert set(model.alpha_search_["correlation"]) == {0.1, 0.4}
     found = model.alpha_search_

@@ -5,7 +5,9 @@ No numerics live here; an estimator computes its directions and calls :meth:`_st
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +16,30 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 FloatArray = NDArray[np.floating]
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 #: A direction with this share of the importance is kept however few columns there are.
 LARGEST_SHARE_ASKED = 0.1
+
+
+def all_or_nothing(fit: Method) -> Method:
+    """Make a method that learns leave the model as it was if it raises.
+
+    Else a second fit that fails would leave the first model with the number of columns, or the
+    classes, of the second.
+    """
+
+    @wraps(fit)
+    def fit_or_restore(self: Any, *args: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Method, fit_or_restore)
 
 
 class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

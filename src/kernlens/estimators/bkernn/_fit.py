@@ -110,7 +110,7 @@ class BaseBKerNN(FeatureLearnerMixin, BaseEstimator):
             return alpha, learner.learn(alpha)
         except KeyboardInterrupt:
             warnings.warn(
-                "The fit was interrupted; the best particles found so far are kept.", stacklevel=4
+                "The fit was interrupted; the best particles found so far are kept.", stacklevel=5
             )
             W, reached = learner.best_so_far()
             return alpha or reached, SolveResult(W, Status.INTERRUPTED, 0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernlens._validation import check_choice
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import check_fit_arrays, regression_targets
 from kernlens.estimators._prediction import DecisionRegressorMixin
 from kernlens.estimators.bkernn._fit import BaseBKerNN
@@ -174,6 +175,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> BKerNNRegressor:

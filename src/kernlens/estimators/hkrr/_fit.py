@@ -203,7 +203,7 @@ class BaseHKRR(FeatureLearnerMixin, BaseEstimator):
             return learner.go_on(previous, tuned, self.alpha_)
         except KeyboardInterrupt:
             warnings.warn(
-                "The fit was interrupted; the best map found so far is kept.", stacklevel=5
+                "The fit was interrupted; the best map found so far is kept.", stacklevel=6
             )
             return learner.finish_interrupted()
 

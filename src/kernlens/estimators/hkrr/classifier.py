@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import check_fit_arrays, encode_labels
 from kernlens.estimators._prediction import DecisionClassifierMixin
 from kernlens.estimators.hkrr._fit import BaseHKRR
@@ -195,6 +196,7 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> HKRRClassifier:

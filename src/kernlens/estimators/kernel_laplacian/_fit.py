@@ -113,14 +113,14 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
             learner = LaplacianLearner(plan, points, self.n_jobs, stage)
             learned = learner.learn()
         if learned.status is Status.INTERRUPTED:
-            # In the caller's file: this and the public fit are between.
-            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=3)
+            # In the caller's file: this and the public fit, wrapped, are between.
+            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=4)
         elif learned.history and not learned.history[-1] <= LARGEST_RESIDUAL:
             warnings.warn(
                 f"Conjugate gradients ended at a residual of {learned.history[-1]:.2g} of the "
                 "targets; raise alpha or max_iter, or choose solver='exact' or 'nystrom'.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         # Before anything is stored: an interruption leaves the model that there was.
         self._calibrate(learner, learned)

@@ -105,7 +105,7 @@ def resolve_unlabeled(y: NDArray[Any], unlabeled: Any) -> Any:
     warnings.warn(
         "y has the labels -1 and 1 only, which are taken as two classes; set unlabeled=None to say "
         "so, or unlabeled=-1 if -1 means that a row has no label.",
-        stacklevel=4,
+        stacklevel=5,
     )
     return None
 

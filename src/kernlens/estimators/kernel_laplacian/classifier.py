@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import check_fit_arrays
 from kernlens.estimators._prediction import DecisionClassifierMixin
 from kernlens.estimators.kernel_laplacian._fit import BaseKernelLaplacian
@@ -217,6 +218,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, BaseKernelLaplacian):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: ArrayLike,

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._geometry import squared_distances
 from kernlens._validation import check_count
+from kernlens.base import all_or_nothing
 from kernlens.estimators.kernel_laplacian._spectral import LaplacianEigenfunctions
 
 FloatArray = NDArray[np.floating]
@@ -139,6 +140,7 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the eigenfunctions, and clusters of their values.
 
@@ -158,6 +160,7 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         self._fit_clusters(X, sample_weight)
         return self
 
+    @all_or_nothing
     def fit_predict(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> NDArray[np.integer]:
@@ -191,8 +194,8 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
             warnings.warn(
                 f"There are {len(rows.X)} distinct rows only, and as many clusters instead of "
                 f"n_clusters={self.n_clusters}.",
-                # In the caller's file: this and a public method are between.
-                stacklevel=3,
+                # In the caller's file: this and a public method, wrapped, are between.
+                stacklevel=4,
             )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         means = KMeans(n_clusters, n_init=int(self.n_init), random_state=seed)

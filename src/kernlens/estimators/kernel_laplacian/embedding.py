@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernlens._validation import check_count
+from kernlens.base import all_or_nothing
 from kernlens.estimators.kernel_laplacian._spectral import LaplacianEigenfunctions
 
 FloatArray = NDArray[np.floating]
@@ -128,6 +129,7 @@ class KernelLaplacianEmbedding(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the eigenfunctions.
 

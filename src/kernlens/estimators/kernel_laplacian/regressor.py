@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from kernlens._validation import check_magnitude, check_weights
+from kernlens.base import all_or_nothing
 from kernlens.estimators._prediction import DecisionRegressorMixin
 from kernlens.estimators._standardisation import Standardisation
 from kernlens.estimators.kernel_laplacian._fit import BaseKernelLaplacian
@@ -200,6 +201,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: ArrayLike,

@@ -146,7 +146,7 @@ class BaseRegFeaL(FeatureLearnerMixin, PlansRegFeaL):
                 learned = learner.learn()
             except KeyboardInterrupt:
                 warnings.warn(
-                    "The fit was interrupted; the directions reached are kept.", stacklevel=3
+                    "The fit was interrupted; the directions reached are kept.", stacklevel=4
                 )
                 learned = learner.finish_interrupted()
         self._penalties = plan.penalties(learned.setting, rows.X.shape[1])

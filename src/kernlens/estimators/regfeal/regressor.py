@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_flag
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import check_fit_arrays, regression_targets
 from kernlens.estimators._prediction import DecisionRegressorMixin
 from kernlens.estimators._standardisation import Standardisation
@@ -231,6 +232,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> RegFeaLRegressor:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import (
     PRECISIONS,
     batch_classes,
@@ -35,6 +36,7 @@ class RandomFeatureClassifier(DecisionClassifierMixin, StreamingRandomFeatures):
     trusted_score_: float
     stretch_: float
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the scores, their directions and the probabilities.
 
@@ -58,6 +60,7 @@ class RandomFeatureClassifier(DecisionClassifierMixin, StreamingRandomFeatures):
         return self
 
     @available_if(can_stream)
+    @all_or_nothing
     def partial_fit(
         self,
         X: ArrayLike,

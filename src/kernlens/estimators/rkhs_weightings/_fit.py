@@ -150,8 +150,9 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
     @staticmethod
     def _warn_if_interrupted(learned: Learned) -> None:
         if learned.status is Status.INTERRUPTED:
-            # In the caller's file: this, the fit of encoded targets and the public one are between.
-            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=4)
+            # In the caller's file: this, the fit of encoded targets and the public one, which is
+            # wrapped, are between.
+            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=5)
 
     def _forget(self) -> None:
         """Drop what only some settings leave, and what a stream has summed up."""

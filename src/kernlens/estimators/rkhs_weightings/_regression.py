@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from kernlens._validation import check_flag
+from kernlens.base import all_or_nothing
 from kernlens.estimators._fit_arrays import (
     PRECISIONS,
     check_batch_arrays,
@@ -26,6 +27,7 @@ FloatArray = NDArray[np.floating]
 class RandomFeatureRegressor(DecisionRegressorMixin, StreamingRandomFeatures):
     """Stands left of the base class that says which features there are."""
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function and its directions.
 
@@ -52,6 +54,7 @@ class RandomFeatureRegressor(DecisionRegressorMixin, StreamingRandomFeatures):
         return self
 
     @available_if(can_stream)
+    @all_or_nothing
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
