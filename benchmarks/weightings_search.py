@@ -35,14 +35,20 @@ class Width:
     ----------
     instantiation : Instantiation
         For rows without a bias.
-    kitchen_sinks : bool
+    kind : {"sinks", "rkhs", "l2"}
+        Kitchen sinks, or a weighting and the norm that is penalised.
     alphas : tuple of float
-        lambda of the paper; for kitchen sinks relative to the features.
+        lambda of the paper for "rkhs", else relative to the features.
     """
 
     instantiation: Instantiation
-    kitchen_sinks: bool
+    kind: str
     alphas: tuple[float, ...]
+
+    @property
+    def paper_units(self) -> bool:
+        """Whether the alphas are not relative."""
+        return self.kind == "rkhs"
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,9 @@ def choose(
 def _space(width: Width, n_weights: int, rng: np.random.Generator) -> FeatureSpace:
     weighting = width.instantiation.weighting()
     W = weighting.sample(n_weights, rng)
-    if width.kitchen_sinks:
+    if width.kind == "sinks":
         return FeatureSpace.of_kitchen_sinks(weighting, W)
-    return FeatureSpace.of_weighting(weighting, W, "rkhs")
+    return FeatureSpace.of_weighting(weighting, W, width.kind)
 
 
 def _errors(
@@ -111,11 +117,11 @@ def _errors(
     """Error of every lambda on rows left out."""
     systems = [_system(P, y, intercept) for P, y in parts]
     alphas = np.array(width.alphas)
-    if width.kitchen_sinks:
-        shifts = alphas * feature_unit(reduce(RidgeSystem.merged, systems))
-    else:
+    if width.paper_units:
         log_factor = 2.0 * space.log_scale + width.instantiation.log_unit()
         shifts = np.exp(np.log(alphas) - log_factor)
+    else:
+        shifts = alphas * feature_unit(reduce(RidgeSystem.merged, systems))
     predictions = []
     for left_out, (P, _) in enumerate(parts):
         others = systems[:left_out] + systems[left_out + 1 :]
