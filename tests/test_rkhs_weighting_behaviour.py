@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
@@ -218,6 +220,45 @@ def test_importances_of_stumps_are_spreads_of_their_columns(estimator):
     model = estimator(**settings).fit(X, parts.sum(axis=1))
     expected = parts.std(axis=0) / parts.std(axis=0).sum()
     assert np.abs(model.feature_importances_ - expected).max() < 0.03
+
+
+# Little to learn from ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimator", "solver"),
+    [
+        *((estimator, s) for estimator in REGRESSORS for s in ("exact", "least_squares", "lasso")),
+        (RKHSWeightingRegressor, "sfgd"),
+    ],
+)
+@pytest.mark.parametrize("alpha", ["auto", [0.1, 0.01], 0.01])
+def test_rows_that_are_all_the_same(estimator, solver, alpha):
+    X, y = np.ones((5, 2)), np.full(5, 3.0)
+    model = estimator(solver=solver, alpha=alpha, n_random_features=20, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict([[1.0, 1.0], [7.0, -1.0]]), 3.0)
+
+
+@pytest.mark.parametrize("solver", ["least_squares", "sfgd"])
+def test_a_batch_of_a_single_row(solver):
+    X, y = labels()
+    settings = given(RKHSWeightingClassifier) | {"solver": solver, "alpha": 0.1}
+    stream = RKHSWeightingClassifier(**settings).partial_fit(X, y, classes=[0, 1])
+    stream.partial_fit(X[:1], y[:1])
+    assert np.isfinite(stream.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("kind", ["rkhs", "l2"])
+def test_constants_of_rows_of_length_zero(kind):
+    X, y = np.ones((20, 2)), np.arange(20.0)
+    settings = given(RKHSWeightingRegressor) | {"bias": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RKHSWeightingRegressor(**settings).fit(X, y)
+        constants = model.operator_constants()
+        bound = model.generalization_bound(kind=kind)
+    assert constants["theta"] == constants["tau"] == 0.0
+    assert np.isfinite(bound) and bound > 0.0
 
 
 # Classification ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import Lasso
 
 from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
+from kernlens._result import Status
 from kernlens.features.weightings import CustomWeighting
 from kernlens.optim.functional_gradient import FunctionalGradient
 from reference import rkhs_weightings as oracle
@@ -197,8 +198,9 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
     lasso.fit(Phi[rows], y[rows])
     assert 0 < np.count_nonzero(lasso.coef_) < T
     best = sparse_objective(lasso.predict(Phi), y, weights, lasso.coef_, lam)
-    assert best * (1 - 1e-9) <= fitted.objective_ <= best * (1 + 1e-4)
-    assert_close(fitted.predict(X), lasso.predict(Phi), 2e-2)
+    assert np.isclose(fitted.objective_, best, rtol=1e-8)
+    assert fitted.status_ == Status.CONVERGED.value
+    assert_close(fitted.predict(X), lasso.predict(Phi), 1e-4)
     # Only what is used is kept.
     assert np.all(np.any(fitted.coef_ != 0.0, axis=0))
     assert len(fitted.weights_) == fitted.coef_.shape[1] < T

@@ -16,7 +16,7 @@ class Status(Enum):
     PLAIN = (
         "no directions found that predict better than all columns alike; plain kernel ridge kept"
     )
-    COORDINATES = "coordinate descent was stopped before it converged; raise alpha"
+    LASSO = "the path of the Lasso was lost before alpha was reached; raise alpha"
     INTERRUPTED = "interrupted; the best state reached so far was kept"
 
 

@@ -253,6 +253,10 @@ def implicit_kernel(
     kernel it is the same. A scikit-learn kernel function: ``SVC(kernel=implicit_kernel)``, or
     ``functools.partial`` of it.
 
+    The factor does not matter where the regularisation is relative to the kernel: for
+    ``solver="exact"`` it is `alpha` times the mean diagonal of the matrix, centred if there is a
+    constant. The paper's lambda is `alpha_` times the exponential of `log_alpha_unit_`.
+
     Parameters
     ----------
     X : array-like of shape (n_x, n_features) or (n_features,)

@@ -36,6 +36,8 @@ class StochasticDescent(WeightingSolver):
         self, candidate: AnyInstantiation, rows: CanonicalRows, alphas: tuple[float, ...]
     ) -> list[float]:
         """Losses on held-out rows of short descents on the others."""
+        if len(rows.X) == 1:
+            return [0.0] * len(alphas)
         cut = self._cut(len(rows.X))
         plan = replace(self.plan, n_weights=min(self.plan.n_weights, SEARCH_STEPS))
         learner = StochasticDescent(plan, rows.take(slice(cut, None)), self.n_jobs)

@@ -18,9 +18,6 @@ from kernlens.optim.weighting_solver import ALPHAS, WeightingSolver, log_norms
 
 FloatArray = NDArray[np.floating]
 
-#: Alphas in a row that are worse than one before.
-PATIENCE = 2
-
 
 class SparseLeastSquares(WeightingSolver):
     """Few features, by an l1 penalty on their coefficients."""
@@ -45,7 +42,7 @@ class SparseLeastSquares(WeightingSolver):
             # f = (1/T) sum_t a_t phi_t with lambda |a|_1 / T; the scaled features have T^(-1/2).
             log_factor += 0.5 * float(np.log(len(W)))
         tried: list[Setting] = []
-        if len(alphas) > 1:
+        if len(alphas) > 1 and len(self.rows.X) > 1:
             cut = self._cut(len(self.rows.X))
             test, train = self._sum(space, slice(0, cut)), self._sum(space, slice(cut, None))
             system = train.merged(test)
@@ -72,7 +69,7 @@ class SparseLeastSquares(WeightingSolver):
         losses = system.mean_losses(c, intercept)
         objective = float(losses.sum() + penalty * np.abs(c).sum())
         learned = self._learned(best, function, unit, log_factor, objective, tried)
-        return learned if converged else replace(learned, status=Status.COORDINATES)
+        return learned if converged else replace(learned, status=Status.LASSO)
 
     def _path(
         self,
@@ -82,19 +79,13 @@ class SparseLeastSquares(WeightingSolver):
         alphas: tuple[float, ...],
         log_factor: float,
     ) -> list[Setting]:
-        """Losses on held-out rows, from the sparsest fit on."""
-        unit, problem = _column_unit(train), LassoProblem.of(train)
-        tried: list[Setting] = []
-        c = None
-        for alpha in sorted(alphas, reverse=True):
-            c, _ = problem.solve(self._shift(alpha, unit, log_factor), c)
-            loss = float(test.mean_losses(c, train.constant(c)).sum())
-            tried.append(Setting(candidate, alpha, loss))
-            # Smaller ones take ever longer, and are no better once the loss has turned.
-            losses = [setting.loss for setting in tried]
-            if len(losses) > PATIENCE and min(losses[-PATIENCE:]) > min(losses):
-                break
-        return tried
+        """Losses on held-out rows, from one path."""
+        unit = _column_unit(train)
+        penalties = [self._shift(alpha, unit, log_factor) for alpha in alphas]
+        return [
+            Setting(candidate, alpha, float(test.mean_losses(c, train.constant(c)).sum()))
+            for alpha, (c, _) in zip(alphas, LassoProblem.of(train).path(penalties), strict=True)
+        ]
 
 
 def _column_unit(system: RidgeSystem) -> float:

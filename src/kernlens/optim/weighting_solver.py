@@ -81,12 +81,14 @@ class WeightingSolver:
     def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
         """Predictions of some rows by a fit without them, and the rows.
 
-        Here by a fit without a fifth of the rows.
+        Here by a fit without a fifth of the rows; a single row by the fit with it.
         """
         cut = self._cut(len(self.rows.X))
-        others = type(self)(self.plan, self.rows.take(slice(cut, None)), self.n_jobs)
         candidate, part = learned.setting.instantiation, self.rows.take(slice(0, cut))
-        function = others.fit(candidate, (learned.setting.alpha,)).function
+        function = learned.function
+        if len(self.rows.X) > 1:
+            others = type(self)(self.plan, self.rows.take(slice(cut, None)), self.n_jobs)
+            function = others.fit(candidate, (learned.setting.alpha,)).function
         assert isinstance(function, FeatureFunction)
         weighting, sinks = candidate.weighting(), self.plan.kitchen_sinks
         return feature_decision(function, weighting, part.X, sinks, self.n_jobs), part

@@ -246,7 +246,8 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
             )
         unit = instantiation.log_unit()
         factor = instantiation.sigma if instantiation.ramp else 1.0
-        with np.errstate(over="ignore"):
+        # Rows of length zero have constants of zero.
+        with np.errstate(over="ignore", divide="ignore"):
             theta = np.exp(0.5 * (np.log(instantiation.theta_squared(radius)) + unit))
             kappa = np.exp(0.5 * (instantiation.log_kappa_squared(radius) + unit))
             tau = factor * np.sqrt(instantiation.tau_squared(radius))
@@ -287,9 +288,11 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
             raise ValueError("kind='sfgd' is for solver='sfgd'; choose 'rkhs' or 'l2'.")
         if kind == "sfgd" and form == "clipped":
             raise ValueError("form='clipped' is for kind='rkhs' and 'l2'.")
-        values = np.array(
-            [self._bound(target, delta, kind, form) for target in range(len(self.intercept_))]
-        )
+        # Rows of length zero have constants of zero.
+        with np.errstate(over="ignore", divide="ignore"):
+            values = np.array(
+                [self._bound(target, delta, kind, form) for target in range(len(self.intercept_))]
+            )
         values = values * np.square(self._target_scale)
         return float(values[0]) if len(values) == 1 else values
 
@@ -305,23 +308,22 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
             log_size = 0.5 * instantiation.log_printed_theta_squared(seen.radius)
         else:
             log_size = 0.5 * np.log(instantiation.theta_squared(seen.radius))
-        with np.errstate(over="ignore"):
-            reach = float(np.exp(log_size + log_norm)) + abs(float(self.intercept_[target]))
-            largest = float(max(-seen.low[target], seen.high[target]))
-            if kind != "sfgd":
-                return gap_bound(reach, largest, seen.total, delta, form)
-            penalty = float(np.log(self.alpha_)) + self.log_alpha_unit_
-            return descent_bound(
-                reach,
-                float(np.exp(log_norm)),
-                float(np.exp(0.5 * instantiation.log_kappa_squared(seen.radius))),
-                float(np.exp(penalty - instantiation.log_unit())),
-                largest,
-                seen.total,
-                self.n_iter_,
-                self._half_steps,
-                float(np.exp(penalty)) if form == "printed" else None,
-            )
+        reach = float(np.exp(log_size + log_norm)) + abs(float(self.intercept_[target]))
+        largest = float(max(-seen.low[target], seen.high[target]))
+        if kind != "sfgd":
+            return gap_bound(reach, largest, seen.total, delta, form)
+        penalty = float(np.log(self.alpha_)) + self.log_alpha_unit_
+        return descent_bound(
+            reach,
+            float(np.exp(log_norm)),
+            float(np.exp(0.5 * instantiation.log_kappa_squared(seen.radius))),
+            float(np.exp(penalty - instantiation.log_unit())),
+            largest,
+            seen.total,
+            self.n_iter_,
+            self._half_steps,
+            float(np.exp(penalty)) if form == "printed" else None,
+        )
 
     def _log_norm(self, target: int, kind: str) -> float:
         """Logarithm of the norm of alpha in the RKHS or in L2(p), in units of the kernel."""

@@ -25,7 +25,7 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
         infinitely many features.
     alpha : "auto", float or list of float, default="auto"
         Regularisation, lambda in the Notes. ``"auto"`` and lists are chosen from by errors on rows
-        left out; ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-5 to 1).
+        left out; ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-4 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
         Relative: lambda is `alpha` times the mean square of the features (for the Lasso, times the
         root of that of one feature), centred if there is a constant. Paper: lambda is `alpha`, for

@@ -36,7 +36,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     alpha : "auto", float or list of float, default="auto"
         Regularisation, lambda in the Notes. ``"auto"`` and lists are chosen from by errors on rows
         left out, together with `instantiation` and `correlation`; ``"auto"`` has half decades from
-        1e-8 to 10 (Lasso: 1e-5 to 1).
+        1e-8 to 10 (Lasso: 1e-4 to 1; ``"sfgd"``: 3e-4 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
         Relative: lambda is `alpha` times the mean square of the features in the norm that is
         penalised (for the Lasso, times the root of that of one feature), centred if there is a
