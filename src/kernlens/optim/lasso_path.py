@@ -109,18 +109,9 @@ class LassoProblem:
                 method="lasso",
                 max_iter=STEPS_PER_FEATURE * len(moments),
             )
-        knots, corners = knots * unit, corners * unit
-        # Knots decrease; beyond the first one all is zero.
-        after = np.clip(np.searchsorted(-knots, -bounds), 1, len(knots) - 1)
-        if len(knots) == 1:
-            return np.zeros((len(bounds), len(moments)))
-        steps = knots[after - 1] - knots[after]
-        ways = np.divide(
-            knots[after - 1] - bounds, steps, out=np.ones(len(bounds)), where=steps > 0.0
-        )
-        ways = np.clip(ways, 0.0, 1.0)
-        followed: FloatArray = (corners[:, after - 1] * (1.0 - ways) + corners[:, after] * ways).T
-        return followed
+        # Knots decrease, and before the first one all is zero.
+        paths = [np.interp(-bounds / unit, -knots, path) for path in corners]
+        return np.array(paths).T * unit
 
     def _gap(self, c: FloatArray, target: int, bound: float) -> float:
         """Relative distance to the value of a dual point: what is left, short enough for it."""
@@ -130,9 +121,7 @@ class LassoProblem:
         inside = float(moments @ c)
         left = max(square - inside - float(slopes @ c), 0.0)
         value = 0.5 * left + bound * float(np.abs(c).sum())
-        share = min(
-            1.0, bound / max(float(np.abs(slopes).max(initial=0.0)), np.finfo(np.float64).tiny)
-        )
+        share = bound / max(float(np.abs(slopes).max(initial=0.0)), bound)
         dual = share * (square - inside) - 0.5 * share**2 * left
         return (value - dual) / value if value > 0.0 else 0.0
 
