@@ -9,7 +9,9 @@ from sklearn.linear_model import Lasso
 from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
 from kernlens._result import Status
 from kernlens.features.weightings import CustomWeighting
+from kernlens.optim.feature_space import FeatureSpace
 from kernlens.optim.functional_gradient import FunctionalGradient
+from kernlens.optim.instantiations import Instantiation
 from reference import rkhs_weightings as oracle
 
 SIGMA, GAMMA = 1.7, 1.9
@@ -361,3 +363,27 @@ def test_custom_weighting_by_draws_is_near_the_named_instantiation():
     # Gradients by differences give the same directions.
     overlap = np.abs(np.sum(own.components_[0] * named.components_[0]))
     assert overlap > 0.99
+
+
+@intercepts
+@pytest.mark.parametrize("alpha", [1e-9, 1e-11, 1e-13])
+def test_small_regularisations_keep_their_digits(intercept, alpha):
+    X, y, _ = data(m=400, n=6)
+    inputs = centred(X, np.ones(len(X)))
+    settings = {"instantiation": "relu", "solver": "least_squares", "correlation": 0.05}
+    settings |= {"n_random_features": 150, "random_state": 0, "fit_intercept": intercept, **PAPER}
+    fitted = RKHSWeightingRegressor(alpha=alpha, **settings).fit(X, y)
+    candidate = Instantiation("relu", 6, 0.05)
+    space = FeatureSpace.of_weighting(candidate.weighting(), fitted.weights_, "rkhs")
+    assert 1e2 < space.condition < 1e6
+    # Least squares of stacked rows, whose condition number is the root of that of the sums.
+    P = space.matrix(inputs)
+    design = P - P.mean(axis=0) if intercept else P
+    shift = alpha / np.exp(2.0 * space.log_scale + candidate.log_unit()) * len(y)
+    stacked = np.vstack([design, np.sqrt(shift) * np.eye(P.shape[1])])
+    targets = np.append(y - y.mean(), np.zeros(P.shape[1]))
+    expected = design @ np.linalg.lstsq(stacked, targets, rcond=None)[0] + y.mean()
+    # Sums have a rounding of their largest eigenvalue, which is that far above the shift.
+    rounding = np.finfo(float).eps * np.linalg.norm(design, 2) ** 2 / shift
+    assert rounding < 1e-2
+    assert_close(fitted.predict(X), expected, rounding)

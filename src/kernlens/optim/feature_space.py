@@ -25,9 +25,11 @@ FloatArray = NDArray[np.floating]
 
 #: Pivots below this share of the largest one are rounding.
 CUTOFF = 1e-12
-#: Up to this condition number the sums of products of features are mapped, and not the features
-#: themselves: half the work, and still more digits than the penalty needs.
+#: Up to this condition number the sums of products of features may be mapped, and not the features
+#: themselves: half the work. The condition number times this many roundings must be less than the
+#: smallest regularisation that they are used with.
 WELL_CONDITIONED = 1e6
+ROUNDINGS = 100.0
 #: Entries of a block of features: for sums, whose T^2 parts are then few, and for values.
 SUM_ENTRIES = 4_000_000
 BLOCK_ENTRIES = 1_000_000
@@ -104,10 +106,10 @@ class FeatureSpace:
         scales = np.full(len(W), len(W) ** -0.5)
         return cls(weighting.base(W), np.arange(len(W)), scales, None, 0.0, 1.0)
 
-    @property
-    def well_conditioned(self) -> bool:
-        """Whether sums over rows may be mapped afterwards."""
-        return self.condition <= WELL_CONDITIONED
+    def well_conditioned(self, smallest: float) -> bool:
+        """Whether sums over rows may be mapped afterwards, see :meth:`system`."""
+        lost = ROUNDINGS * float(np.finfo(np.float64).eps)
+        return self.condition <= min(WELL_CONDITIONED, smallest / lost)
 
     def matrix(self, X: FloatArray) -> FloatArray:
         """P of some rows, (n_samples, k)."""
@@ -132,13 +134,15 @@ class FeatureSpace:
         intercept: bool = True,
         n_jobs: int | None = None,
         precision: type[np.floating] = np.float64,
+        smallest: float = 1e-8,
     ) -> RidgeSystem:
         """Normal equations of P, with an intercept or without, summed over blocks of rows.
 
         O(n T d + n T^2 + T^3); memory of 8 partial sums of T^2 and of a few blocks, which are of
-        the given precision.
+        the given precision. The sums have the digits that a regularisation of `smallest`, relative
+        to the mean square of P, needs.
         """
-        first = not self.well_conditioned
+        first = not self.well_conditioned(smallest)
         features = self.matrix if first else self.features.evaluate
 
         def evaluate(rows: FloatArray) -> FloatArray:

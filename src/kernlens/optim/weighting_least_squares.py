@@ -28,6 +28,7 @@ FloatArray = NDArray[np.floating]
 #: enough for alphas from here on, and penalties of up to this condition number.
 SINGLE_ALPHA = 1e-5
 SINGLE_CONDITION = 1e4
+SAMPLE_ROWS = 200
 
 
 class LeastSquares(WeightingSolver):
@@ -41,20 +42,21 @@ class LeastSquares(WeightingSolver):
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
         """Fit with an instantiation, at the best of some alphas."""
         space = self._space(candidate)
-        precision = self._precision(space, alphas)
         if len(alphas) == 1:
-            systems = {"train": self._sum(space, slice(None), precision)}
+            systems = {"train": self._summed(candidate, space, slice(None), alphas)}
             return self._solve(candidate, space, alphas, systems)
         if len(self.rows.X) <= LEAVE_ONE_OUT_ROWS:
             log_factor = self._log_factor(candidate, space)
             spectrum, _ = self._spectrum_of(candidate, self.rows)
             tried = self._along(candidate, alphas, spectrum, log_factor)
-            systems = {"train": self._sum(space, slice(None), precision)}
+            systems = {"train": self._summed(candidate, space, slice(None), alphas)}
             learned = self._solve(candidate, space, (best_of(tried).alpha,), systems)
             return replace(learned, setting=best_of(tried), tried=tuple(tried))
         cut = self._cut(len(self.rows.X))
         parts = {"test": slice(0, cut), "train": slice(cut, None)}
-        systems = {name: self._sum(space, part, precision) for name, part in parts.items()}
+        systems = {
+            name: self._summed(candidate, space, part, alphas) for name, part in parts.items()
+        }
         return self._solve(candidate, space, alphas, systems)
 
     def learn_batch(
@@ -72,7 +74,7 @@ class LeastSquares(WeightingSolver):
         systems: dict[str, RidgeSystem] = {}
         for name, part in parts.items():
             if len(self.rows.X[part]):
-                systems[name] = self._sum(space, part, self._precision(space, alphas))
+                systems[name] = self._summed(candidate, space, part, alphas)
             if state is not None and name in state:
                 before = RidgeSystem(**state[name])
                 systems[name] = systems[name].merged(before) if name in systems else before
@@ -89,6 +91,22 @@ class LeastSquares(WeightingSolver):
         P = space.matrix(part.X).astype(np.float64, copy=False)
         left = np.minimum(part.weights, small_weight(self.rows.weights))
         return system.left_out(P, part.y, left, shift), part
+
+    def _summed(
+        self,
+        candidate: AnyInstantiation,
+        space: FeatureSpace,
+        part: slice,
+        alphas: tuple[float, ...],
+    ) -> RidgeSystem:
+        """Normal equations of some rows, with the digits that the alphas need."""
+        smallest = min(alphas)
+        if self.plan.paper_units:
+            # In units of the features, which a few rows tell.
+            P = space.matrix(self.rows.X[:SAMPLE_ROWS].astype(np.float64, copy=False))
+            unit = float(np.square(P).sum(axis=1).mean()) or 1.0
+            smallest = self._shift(smallest, 1.0, self._log_factor(candidate, space)) / unit
+        return self._sum(space, part, self._precision(space, alphas), smallest)
 
     def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
         """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""

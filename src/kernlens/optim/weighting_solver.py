@@ -129,10 +129,16 @@ class WeightingSolver:
         return FeatureSpace.of_weighting(weighting, W, self.plan.penalty)
 
     def _sum(
-        self, space: FeatureSpace, part: slice, precision: type[np.floating] = np.float64
+        self,
+        space: FeatureSpace,
+        part: slice,
+        precision: type[np.floating] = np.float64,
+        smallest: float = 1.0,
     ) -> RidgeSystem:
+        """Normal equations of some rows, for regularisations from `smallest` on, relative."""
         X, y, weights = self.rows.X[part], self.rows.y[:, part], self.rows.weights[part]
-        return space.system(X, y, weights, self.plan.intercept, self.n_jobs, precision)
+        intercept = self.plan.intercept
+        return space.system(X, y, weights, intercept, self.n_jobs, precision, smallest)
 
     def _along(
         self,
