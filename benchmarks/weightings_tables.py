@@ -87,13 +87,9 @@ def run(repetitions: int = 10, sets: tuple[str, ...] = tuple(DEVIATIONS)) -> Non
     """Print test errors or mean squared errors beside the published ones, for some data sets."""
     print(f"T = {N_FEATURES}, {N_WIDTHS} widths ({N_PAIRS} of stumps), with a constant or without,")
     print("no bias; the split of train_test_split(random_state=0), or the official one of adults")
-    print(
-        f"and mnist17; mean over seeds 0 to {repetitions - 1} of weights ({FEW} of them for sets of"
-    )
-    print(
-        f"more than {LARGE} rows), all with the same setting, chosen by {N_FOLDS} folds of at most"
-    )
-    print(f"{SEARCH_ROWS} training rows; published: mean + one deviation;")
+    print(f"and mnist17; mean over seeds 0 to {repetitions - 1} of weights ({FEW} of them for sets")
+    print(f"of more than {LARGE} rows), all with the same setting, chosen by {N_FOLDS} folds of at")
+    print(f"most {SEARCH_ROWS} training rows; published: mean + one deviation;")
     print(f"exact: same grid, by squared errors on rows left out, on at most {EXACT_ROWS} rows")
     print(f"({FEW_ROWS} for stumps of more than {MANY_COLUMNS} columns, correlations at most")
     print(f"{MOST_CORRELATION}); default: the estimator out of the box with T = {N_FEATURES};")
@@ -110,7 +106,7 @@ def run(repetitions: int = 10, sets: tuple[str, ...] = tuple(DEVIATIONS)) -> Non
 
 def _run_table(table: str, regression: bool, repetitions: int, sets: tuple[str, ...]) -> None:
     column = "test_mse" if regression else "test_error"
-    #: What several rows of the table share: the default, and kitchen sinks by their base.
+    # What several rows of the table share: the default, and kitchen sinks by their base.
     known: dict[tuple[str, str], float] = {}
     for row in published(table):
         if row["dataset"] not in sets:

@@ -47,7 +47,7 @@ class LassoProblem:
     n_features : int
         T, all of them.
     feature_size : float
-        Root of the mean square of a feature; 1 if all are zero.
+        Root of the mean square of a feature, centred if there is a constant; 1 if all are zero.
     target_sizes : ndarray of shape (n_targets,)
         Of the targets; 1 where they are zero.
     """

@@ -50,9 +50,10 @@ class SparseLeastSquares(WeightingSolver):
         else:
             system = self._sum(space, slice(None))
         best = best_of(tried) if tried else Setting(candidate, alphas[0])
-        unit = _column_unit(system)
+        problem = LassoProblem.of(system)
+        unit = problem.feature_size
         penalty = self._shift(best.alpha, unit, log_factor)
-        c, converged = LassoProblem.of(system).solve(penalty)
+        c, converged = problem.solve(penalty)
         # One is kept of none, so that there is something to predict zero with.
         kept = np.flatnonzero(np.any(c != 0.0, axis=0))
         kept = kept if len(kept) else np.array([0])
@@ -80,15 +81,9 @@ class SparseLeastSquares(WeightingSolver):
         log_factor: float,
     ) -> list[Setting]:
         """Losses on held-out rows, from one path."""
-        unit = _column_unit(train)
-        penalties = [self._shift(alpha, unit, log_factor) for alpha in alphas]
+        problem = LassoProblem.of(train)
+        penalties = [self._shift(alpha, problem.feature_size, log_factor) for alpha in alphas]
         return [
             Setting(candidate, alpha, float(test.mean_losses(c, train.constant(c)).sum()))
-            for alpha, (c, _) in zip(alphas, LassoProblem.of(train).path(penalties), strict=True)
+            for alpha, (c, _) in zip(alphas, problem.path(penalties), strict=True)
         ]
-
-
-def _column_unit(system: RidgeSystem) -> float:
-    """Root of the mean square of one feature, centred if there is a constant; 1 if it is zero."""
-    mean = float(np.trace(system.gram)) / (system.total * len(system.gram))
-    return float(np.sqrt(mean)) if mean > 0.0 else 1.0

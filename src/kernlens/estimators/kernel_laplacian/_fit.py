@@ -122,7 +122,6 @@ class BaseKernelLaplacian(FeatureLearnerMixin, KernelSpace):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        # Before anything is stored: an interruption leaves the model that there was.
         self._calibrate(learner, learned)
         self._store(learned, plan, columns, targets, points, length)
 

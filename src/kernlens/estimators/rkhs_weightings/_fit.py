@@ -142,7 +142,6 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
             learner = WeightingLearner(plan, rows, self.n_jobs, stage)
             learned = learner.learn()
         self._warn_if_interrupted(learned)
-        # Before anything is stored: an interruption leaves the model that there was.
         self._calibrate(learner, learned)
         self._forget()
         self._store(learned, plan, columns, targets, rows, SeenRows.of(rows))
