@@ -35,6 +35,7 @@ BENCHMARKS = {
     "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
     "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
+    "weightings_mixture": "RKHS weightings: mixed alphas against the best one, on other data",
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",
     "laplacian_scale": "kernel Laplacian: 105,000 unknowns, 100,000 points, dense solve",
     "weightings_speed": "RKHS weightings: time on adults against kitchen sinks and scikit-learn",

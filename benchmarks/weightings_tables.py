@@ -8,10 +8,15 @@ from 1e-12 to 1e-4. Pairs of sigma and gamma, of stumps, are drawn. Kitchen sink
 grid: (25) is printed with another scale than (24), and neither explains all published errors with
 the range of Table 14.
 
-The functions of the paper have no constant; one may be chosen here. Its features of RWExpSign and
-RWExpRelu are those of Table 3, which need a correction. A column more has the norm of L2(p) for
-that of the RKHS: half of the widths, on which little depends then, and lambda relative to the
+The functions of the paper have no constant; one may be chosen here. Columns more: "mixed" leaves
+lambda to the estimator, which mixes several by errors on rows left out; "L2" has the norm of L2(p)
+for that of the RKHS: half of the widths, on which little depends then, and lambda relative to the
 features.
+
+Published errors of RWExpRelu are those of the features as printed in Table 3, which need
+a correction: with 50 draws of Table 14, chosen from anew for every seed, the printed features have
+on concrete 0.065 +- 0.015 (training) and 0.155 +- 0.012 (test), all four figures of Table 17. The
+corrected ones, used here, are functions of another kind.
 
 Deviations of the published means are those of Tables 16 and 17, over weights: the paper has one
 split. Its sizes are those of scikit-learn's ``train_test_split(test_size=0.25)``; with
@@ -31,7 +36,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 
 from benchmarks.tables import print_row, published, shared_folder
-from benchmarks.weightings_search import N_FOLDS, SEARCH_ROWS, Width, choose
+from benchmarks.weightings_search import N_FOLDS, SEARCH_ROWS, Choice, Width, choose
 from kernlens import (
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
@@ -80,7 +85,7 @@ MANY_COLUMNS, FEW_ROWS = 200, 1000
 MOST_CORRELATION = 0.99
 #: Sets with more rows have this many repetitions.
 LARGE, FEW = 12_000, 3
-WIDTHS = (12, 11, 9, 11, 9, 9, 11, 9, 9)
+WIDTHS = (12, 11, 9, 11, 9, 9, 9, 11, 9, 9)
 
 
 def run(repetitions: int = 10, sets: tuple[str, ...] = tuple(DEVIATIONS)) -> None:
@@ -99,7 +104,8 @@ def run(repetitions: int = 10, sets: tuple[str, ...] = tuple(DEVIATIONS)) -> Non
         ("rkhs_weightings_table11_regression.csv", True),
     ):
         print(f"\n{'mean squared error' if regression else 'share of errors'}")
-        header = ("", "", "RKS", "published", "RW", "RW, L2", "published", "exact", "default")
+        names = ("RKS", "published", "RW", "mixed", "L2", "published", "exact", "default")
+        header = ("", "", *names)
         print_row(*header, widths=WIDTHS)
         _run_table(table, regression, repetitions, sets)
 
@@ -123,15 +129,18 @@ def _run_table(table: str, regression: bool, repetitions: int, sets: tuple[str, 
         if (row["dataset"], "default") not in known:
             known[row["dataset"], "default"] = split.default(n_runs)
         if (row["dataset"], base) not in known:
-            known[row["dataset"], base] = split.sampled(base, "sinks", n_runs)
+            best = split.choose(base, "sinks", n_runs)
+            known[row["dataset"], base] = split.sampled(best, n_runs)
         # Published means are rounded.
         sinks, weightings = (
             float(row[f"{column}_{kind}"]) + extra + 0.0005
             for kind, extra in zip(("rks", "rw"), spread, strict=True)
         )
         cells = [_cell(known[row["dataset"], base], sinks), f"{sinks:.4f}"]
-        cells += [_cell(split.sampled(name, kind, n_runs), weightings) for kind in ("rkhs", "l2")]
-        cells += [f"{weightings:.4f}"]
+        best = split.choose(name, "rkhs", n_runs)
+        cells += [_cell(split.sampled(best, n_runs, mixed), weightings) for mixed in (False, True)]
+        best = split.choose(name, "l2", n_runs)
+        cells += [_cell(split.sampled(best, n_runs), weightings), f"{weightings:.4f}"]
         cells += [f"{split.exact(name):.3f}", f"{known[row['dataset'], 'default']:.3f}"]
         print_row(row["dataset"][:11], row["instantiation"], *cells, widths=WIDTHS)
         sys.stdout.flush()
@@ -179,19 +188,26 @@ class Split:
         models = (make(n_random_features=N_FEATURES, random_state=seed) for seed in range(n_runs))
         return float(np.mean([self._error(model.fit(self.X, self.y)) for model in models]))
 
-    def sampled(self, name: str, kind: str, n_runs: int) -> float:
-        """Of T random features, the setting chosen by folds."""
+    def choose(self, name: str, kind: str, n_runs: int) -> Choice:
+        """The setting of T random features, by folds."""
         spread = self.X.std(axis=0)
         standardised = (self.X - self.X.mean(axis=0))[:, spread > 0.0] / spread[spread > 0.0]
         widths = _widths(name, kind, standardised.shape[1])
-        best = choose(widths, standardised, self.y, N_FEATURES, n_runs, self._measure)
-        found = best.width.instantiation
-        settings = {"base": name}
+        return choose(widths, standardised, self.y, N_FEATURES, n_runs, self._measure)
+
+    def sampled(self, best: Choice, n_runs: int, mixed: bool = False) -> float:
+        """Of T random features with a setting, or with its alpha left to a mixture."""
+        found, kind = best.width.instantiation, best.width.kind
+        settings: dict[str, Any] = {"base": found.name}
         if kind != "sinks":
-            settings = {"instantiation": name, "correlation": found.correlation, "penalty": kind}
+            settings = {
+                "instantiation": found.name,
+                "correlation": found.correlation,
+                "penalty": kind,
+            }
         model = self._estimator(kind == "sinks")(
             solver="least_squares",
-            alpha=best.alpha,
+            alpha=list(best.width.alphas) if mixed else best.alpha,
             alpha_unit="paper" if best.width.paper_units else "relative",
             sigma=found.sigma,
             bias=0.0,
@@ -221,6 +237,7 @@ class Split:
                 sigma=sigma,
                 alpha=list(widths[0].alphas),
                 alpha_unit="paper",
+                mix_alphas=False,
                 bias=0.0,
                 fit_intercept=intercept,
             ).fit(self.X[few], self.y[few])

@@ -215,6 +215,9 @@ FAMILIES = (
             {"solver": "exact"},
             {"instantiation": "sign", "solver": "exact", "penalty": "l2", "fit_intercept": False},
             {"instantiation": "sign", "standardize": False},
+            {"instantiation": "sign", "alpha": [1e-4, 1e-3, 1e-2]},
+            {"solver": "exact", "alpha": [1e-4, 1e-3, 1e-2], "mix_alphas": False},
+            {"solver": "exact", "alpha": [1e-4, 1e-3, 1e-2]},
             {"instantiation": "stumps"},
             {"instantiation": "exp_relu", "bias": 0.0, "fit_intercept": False},
             {"instantiation": "exp_sign", "penalty": "l2"},
@@ -245,6 +248,7 @@ FAMILIES = (
         narrow=None,
         variants=(
             {"base": "sign"},
+            {"base": "sign", "alpha": [1e-4, 1e-3, 1e-2]},
             {"base": "stumps", "standardize": False},
             {"solver": "exact", "bias": 0.0, "fit_intercept": False},
             {"solver": "lasso", "alpha": 0.01},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernlens.optim.leave_one_out import RidgeSpectrum
+from reference.alpha_mixture import mean_products
 
 
 def data(m=15, k=6, seed=0):
@@ -46,6 +47,18 @@ def test_predictions_are_those_of_fits_without_the_row(shape, shift, unit, inter
     rows = expected(P, y, weights, shift, unit, intercept)
     for spectrum in spectra(P, y, weights, intercept):
         np.testing.assert_allclose(spectrum.predictions(shift, unit), rows, atol=1e-8)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_error_products_are_those_of_fits_without_the_rows(intercept):
+    P, y, weights = data()
+    shifts = [1e-3, 0.05, 0.3]
+    errors = [expected(P, y, weights, shift, intercept=intercept) - y for shift in shifts]
+    products = mean_products(np.array(errors), weights)
+    for spectrum in spectra(P, y, weights, intercept):
+        np.testing.assert_allclose(spectrum.error_products(shifts), products, rtol=1e-8)
+        losses = [spectrum.loss(shift) for shift in shifts]
+        np.testing.assert_allclose(np.diagonal(products), losses, rtol=1e-8)
 
 
 @pytest.mark.parametrize("shift", [1e-10, 1e-13])

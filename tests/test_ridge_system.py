@@ -90,6 +90,17 @@ def test_mean_losses_on_rows_that_were_not_fitted(intercept):
     np.testing.assert_allclose(losses, squared_error(*others, *solution), rtol=1e-12)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+def test_error_products_are_means_of_products_of_residuals(intercept):
+    fitted, (A, y, weights) = problem(), problem(40, seed=1)
+    solutions = [system_of(*fitted, intercept).solve(alpha) for alpha in (1e-3, 0.05, 2.0)]
+    b, constant = (np.array(part) for part in zip(*solutions, strict=True))
+    residuals = np.array([y - b @ A.T - c[:, None] for b, c in solutions])
+    expected = np.einsum("itn,jtn,n->tij", residuals, residuals, weights) / weights.sum()
+    found = system_of(A, y, weights, intercept).error_products(b, constant)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
 def test_mean_losses_are_never_negative():
     A, _, weights = problem()
     y = np.random.default_rng(1).standard_normal((N_TARGETS, N_COLUMNS)) @ A.T + 2.0

@@ -133,12 +133,32 @@ class RidgeSystem:
 
     def mean_losses(self, b: FloatArray, constant: FloatArray) -> FloatArray:
         """Weighted mean squared error (n_targets,) of any b and intercept on these rows."""
-        squares = self.target_squares - 2.0 * np.sum(b * self.moments, axis=1)
-        squares += np.sum((b @ self.gram) * b, axis=1)
-        if self.intercept:
-            squares += self.total * (self.target_mean - b @ self.feature_mean - constant) ** 2
-        losses: FloatArray = np.maximum(squares, 0.0) / self.total
+        products = self.error_products(b[None], constant[None])
+        losses: FloatArray = np.maximum(products[:, 0, 0], 0.0)
         return losses
+
+    def error_products(self, b: FloatArray, constant: FloatArray) -> FloatArray:
+        """Weighted mean products of the errors of every two of k solutions on these rows.
+
+        Parameters
+        ----------
+        b : ndarray of shape (k, n_targets, n_centers)
+        constant : ndarray of shape (k, n_targets)
+
+        Returns
+        -------
+        ndarray of shape (n_targets, k, k)
+        """
+        of_target = b.swapaxes(0, 1)
+        crossed = np.einsum("tkc,tc->tk", of_target, self.moments)
+        products = (of_target @ self.gram) @ of_target.swapaxes(1, 2)
+        products -= crossed[:, :, None] + crossed[:, None, :]
+        products += self.target_squares[:, None, None]
+        if self.intercept:
+            apart = (self.target_mean - b @ self.feature_mean - constant).T
+            products += self.total * apart[:, :, None] * apart[:, None, :]
+        mean: FloatArray = products / self.total
+        return mean
 
     def left_out(
         self, A: FloatArray, y: FloatArray, weights: FloatArray, alpha: float

@@ -118,6 +118,12 @@ class RidgeSpectrum:
         errors = np.square(self.predictions(shift) - self.y).sum(axis=0)
         return float(np.average(errors, weights=self.weights))
 
+    def error_products(self, shifts: list[float]) -> FloatArray:
+        """Mean products of the errors for every two of k shifts, summed over targets, (k, k)."""
+        errors = np.array([self.predictions(shift) - self.y for shift in shifts])
+        scaled = (errors * np.sqrt(self.weights / self.weights.sum())).reshape(len(shifts), -1)
+        return scaled @ scaled.T
+
 
 def _without_rounding(values: FloatArray, n_rows: int) -> FloatArray:
     """Eigenvalues, with those that are rounding set to zero."""

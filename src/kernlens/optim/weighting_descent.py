@@ -12,7 +12,7 @@ from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.optim.functional_gradient import Descent
 from kernlens.optim.instantiations import AnyInstantiation
-from kernlens.optim.weighting_plan import FeatureFunction, Learned, Setting
+from kernlens.optim.weighting_plan import Choice, FeatureFunction, Learned
 from kernlens.optim.weighting_solver import (
     WeightingSolver,
     feature_decision,
@@ -114,9 +114,8 @@ class StochasticDescent(WeightingSolver):
                 raise
             status = Status.INTERRUPTED
         function, objective = self._described(descent, mean, shift)
-        learned = self._learned(
-            Setting(candidate, alpha), function, unit, log_factor, objective, []
-        )
+        choice = Choice.given(candidate, alpha)
+        learned = self._learned(choice, function, unit, log_factor, objective)
         learned = replace(
             learned,
             status=status,

@@ -11,7 +11,7 @@ from kernlens.losses import SquaredLoss
 from kernlens.optim.instantiations import AnyInstantiation
 from kernlens.optim.kernel_fit import KernelFitter
 from kernlens.optim.leave_one_out import RidgeSpectrum
-from kernlens.optim.weighting_plan import DualFunction, Learned, Setting, best_of
+from kernlens.optim.weighting_plan import Choice, DualFunction, Learned
 from kernlens.optim.weighting_solver import (
     LEAVE_ONE_OUT_ROWS,
     WeightingSolver,
@@ -29,25 +29,33 @@ class Exact(WeightingSolver):
     _spectrum: RidgeSpectrum | None = None
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
-        """Fit with an instantiation, at the best of some alphas. O(n^2 d + n^3)."""
+        """Fit with an instantiation, at the best of some alphas, or mixed. O(n^2 d + n^3)."""
         log_factor = candidate.log_unit(self.plan.kernel_penalty)
-        tried: list[Setting] = []
+        choice = Choice.given(candidate, alphas[0])
         rows = self.rows
         X = rows.X.astype(np.float64, copy=False)
         if len(alphas) > 1:
             part = rows.take(slice(0, LEAVE_ONE_OUT_ROWS))
             self._spectrum, _ = self._spectrum_of(candidate, part)
-            tried = self._along(candidate, alphas, self._spectrum, log_factor)
-        best = best_of(tried) if tried else Setting(candidate, alphas[0])
+            choice = self._choice_by_single_rows(candidate, alphas, self._spectrum, log_factor)
         K = candidate.kernel(self.plan.kernel_penalty).matrix(X, X)
         intercept = self.plan.intercept
         unit = kernel_unit(K, rows.weights, intercept)
-        shift = self._shift(best.alpha, unit, log_factor)
-        fitter = KernelFitter(SquaredLoss(), rows.y, rows.weights, shift, "direct", intercept)
-        fit = fitter(DenseKernel(K))
-        squares = np.maximum(np.sum(fit.dual * fit.kernel_dual, axis=1), 0.0)
-        function = DualFunction(X, fit.dual, fit.intercept, log_norms(squares, 0.0))
-        return self._learned(best, function, unit, log_factor, 2.0 * fit.value, tried)
+
+        def fitter(alpha: float) -> KernelFitter:
+            shift = self._shift(alpha, unit, log_factor)
+            return KernelFitter(SquaredLoss(), rows.y, rows.weights, shift, "direct", intercept)
+
+        mixture = choice.mixture
+        fits = [fitter(alpha)(DenseKernel(K)) for alpha in mixture.alphas]
+        dual = mixture.mean([fit.dual for fit in fits])
+        kernel_dual = mixture.mean([fit.kernel_dual for fit in fits])
+        constant = mixture.mean([fit.intercept for fit in fits])
+        squares = np.maximum(np.sum(dual * kernel_dual, axis=1), 0.0)
+        function = DualFunction(X, dual, constant, log_norms(squares, 0.0))
+        # Its loss, and the penalty, have factors of one half.
+        objective = 2.0 * fitter(choice.best.alpha).objective(dual, constant, kernel_dual)
+        return self._learned(choice, function, unit, log_factor, objective)
 
     def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
         """Predictions of some rows by fits without them, and the rows.
@@ -60,8 +68,9 @@ class Exact(WeightingSolver):
         if spectrum is None:
             spectrum, _ = self._spectrum_of(candidate, part)
         log_factor = candidate.log_unit(self.plan.kernel_penalty)
-        shift = self._shift(learned.setting.alpha, spectrum.unit, log_factor)
-        return spectrum.predictions(shift, small_weight(self.rows.weights)), part
+        shifts = [self._shift(alpha, spectrum.unit, log_factor) for alpha in learned.mixture.alphas]
+        small = small_weight(self.rows.weights)
+        return learned.mixture.mean([spectrum.predictions(shift, small) for shift in shifts]), part
 
     def _spectrum_of(
         self, candidate: AnyInstantiation, rows: CanonicalRows

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.optim.alpha_mixture import AlphaMixture
 from kernlens.optim.feature_space import FeatureSpace
 from kernlens.optim.instantiations import AnyInstantiation
 from kernlens.optim.lasso_path import LassoProblem
-from kernlens.optim.weighting_plan import FeatureFunction, Learned, Setting, best_of
+from kernlens.optim.weighting_plan import Choice, FeatureFunction, Learned, Setting, best_of
 from kernlens.optim.weighting_solver import ALPHAS, WeightingSolver, log_norms
 
 FloatArray = NDArray[np.floating]
@@ -41,18 +42,20 @@ class SparseLeastSquares(WeightingSolver):
         if self.plan.kitchen_sinks:
             # f = (1/T) sum_t a_t phi_t with lambda |a|_1 / T; the scaled features have T^(-1/2).
             log_factor += 0.5 * float(np.log(len(W)))
-        tried: list[Setting] = []
+        choice = Choice.given(candidate, alphas[0])
         if len(alphas) > 1 and len(self.rows.X) > 1:
             cut = self._cut(len(self.rows.X))
             test, train = self._sum(space, slice(0, cut)), self._sum(space, slice(cut, None))
             system = train.merged(test)
             tried = self._path(candidate, train, test, alphas, log_factor)
+            best = best_of(tried)
+            # A mixture would not be sparse.
+            choice = Choice(best, AlphaMixture.of_one(best.alpha), tuple(tried))
         else:
             system = self._sum(space, slice(None))
-        best = best_of(tried) if tried else Setting(candidate, alphas[0])
         problem = LassoProblem.of(system)
         unit = problem.feature_size
-        penalty = self._shift(best.alpha, unit, log_factor)
+        penalty = self._shift(choice.best.alpha, unit, log_factor)
         c, converged = problem.solve(penalty)
         # One is kept of none, so that there is something to predict zero with.
         kept = np.flatnonzero(np.any(c != 0.0, axis=0))
@@ -69,7 +72,7 @@ class SparseLeastSquares(WeightingSolver):
         )
         losses = system.mean_losses(c, intercept)
         objective = float(losses.sum() + penalty * np.abs(c).sum())
-        learned = self._learned(best, function, unit, log_factor, objective, tried)
+        learned = self._learned(choice, function, unit, log_factor, objective)
         return learned if converged else replace(learned, status=Status.LASSO)
 
     def _path(

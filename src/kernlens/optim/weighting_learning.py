@@ -144,15 +144,17 @@ class WeightingLearner:
         return self.plan.solver != "lasso" and len(self.rows.X) <= SEARCH_ROWS
 
     def _remaining(self, tried: list[Setting]) -> tuple[float, ...]:
-        """Alphas that the fit is still to choose from."""
-        stopped = self.interrupted and self.plan.solver != "lasso"
-        if tried and (self._searches_alpha or stopped):
+        """Alphas that the fit is still to choose from, or to mix."""
+        lasso = self.plan.solver == "lasso"
+        chosen = self._searches_alpha and (self.plan.solver == "sfgd" or not self.plan.mixed)
+        if tried and (chosen or (self.interrupted and not lasso)):
             return (best_of(tried).alpha,)
         return self._alphas
 
     def _with_search(self, learned: Learned, tried: list[Setting]) -> Learned:
         if tried and self._searches_alpha:
-            learned = replace(learned, setting=best_of(tried))
+            # All that was tried, of which the fit has seen a part.
+            learned = replace(learned, setting=best_of(tried), tried=())
         if learned.tried or self.plan.solver == "lasso":
             # Losses on other rows, or of another fit, cannot be compared with those.
             tried = []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from kernlens._rows import CanonicalRows
 from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.optim.feature_space import FeatureSpace
 from kernlens.optim.instantiations import AnyInstantiation
-from kernlens.optim.weighting_plan import FeatureFunction, Learned, Setting, best_of
+from kernlens.optim.weighting_plan import Choice, FeatureFunction, Learned, Setting
 from kernlens.optim.weighting_solver import (
     LEAVE_ONE_OUT_ROWS,
     WeightingSolver,
@@ -35,29 +34,26 @@ class LeastSquares(WeightingSolver):
     """Ridge regression in coordinates where the penalty is the Euclidean norm."""
 
     @cached_property
-    def _solved(self) -> dict[int, tuple[FeatureSpace, RidgeSystem, float]]:
-        """Features, system and penalty of every instantiation that was fitted."""
+    def _solved(self) -> dict[int, tuple[FeatureSpace, RidgeSystem, list[float]]]:
+        """Features, system and penalties of every instantiation that was fitted."""
         return {}
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
-        """Fit with an instantiation, at the best of some alphas."""
+        """Fit with an instantiation, at the best of some alphas, or mixed."""
         space = self._space(candidate)
-        if len(alphas) == 1:
-            systems = {"train": self._summed(candidate, space, slice(None), alphas)}
-            return self._solve(candidate, space, alphas, systems)
-        if len(self.rows.X) <= LEAVE_ONE_OUT_ROWS:
-            log_factor = self._log_factor(candidate, space)
-            spectrum, _ = self._spectrum_of(candidate, self.rows)
-            tried = self._along(candidate, alphas, spectrum, log_factor)
-            systems = {"train": self._summed(candidate, space, slice(None), alphas)}
-            learned = self._solve(candidate, space, (best_of(tried).alpha,), systems)
-            return replace(learned, setting=best_of(tried), tried=tuple(tried))
-        cut = self._cut(len(self.rows.X))
-        parts = {"test": slice(0, cut), "train": slice(cut, None)}
-        systems = {
-            name: self._summed(candidate, space, part, alphas) for name, part in parts.items()
-        }
-        return self._solve(candidate, space, alphas, systems)
+        if len(alphas) > 1 and len(self.rows.X) > LEAVE_ONE_OUT_ROWS:
+            cut = self._cut(len(self.rows.X))
+            test, train = (
+                self._summed(candidate, space, part, alphas)
+                for part in (slice(0, cut), slice(cut, None))
+            )
+            choice = self._choice_by_part(candidate, space, alphas, train, test)
+            return self._solve(space, choice, train.merged(test))
+        choice = Choice.given(candidate, alphas[0])
+        if len(alphas) > 1:
+            spectrum, log_factor = self._spectrum_of(candidate, self.rows)
+            choice = self._choice_by_single_rows(candidate, alphas, spectrum, log_factor)
+        return self._solve(space, choice, self._summed(candidate, space, slice(None), alphas))
 
     def learn_batch(
         self,
@@ -78,7 +74,12 @@ class LeastSquares(WeightingSolver):
             if state is not None and name in state:
                 before = RidgeSystem(**state[name])
                 systems[name] = systems[name].merged(before) if name in systems else before
-        learned = self._solve(candidate, space, alphas, systems)
+        train, test = systems.get("train"), systems.get("test")
+        choice = Choice.given(candidate, alphas[0])
+        if train is not None and test is not None and len(alphas) > 1:
+            choice = self._choice_by_part(candidate, space, alphas, train, test)
+        together = reduce(RidgeSystem.merged, (one for one in (train, test) if one is not None))
+        learned = self._solve(space, choice, together)
         return learned, {name: system.arrays() for name, system in systems.items()}
 
     def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
@@ -87,10 +88,11 @@ class LeastSquares(WeightingSolver):
         Of repeated rows one is left out, or as much as rows of small weight have.
         """
         part = self.rows.take(slice(0, LEAVE_ONE_OUT_ROWS))
-        space, system, shift = self._solved[id(learned.setting.instantiation)]
+        space, system, shifts = self._solved[id(learned.setting.instantiation)]
         P = space.matrix(part.X).astype(np.float64, copy=False)
         left = np.minimum(part.weights, small_weight(self.rows.weights))
-        return system.left_out(P, part.y, left, shift), part
+        predictions = [system.left_out(P, part.y, left, shift) for shift in shifts]
+        return learned.mixture.mean(predictions), part
 
     def _summed(
         self,
@@ -115,30 +117,39 @@ class LeastSquares(WeightingSolver):
             return np.float32
         return np.float64
 
-    def _solve(
+    def _choice_by_part(
         self,
         candidate: AnyInstantiation,
         space: FeatureSpace,
         alphas: tuple[float, ...],
-        systems: dict[str, RidgeSystem],
-    ) -> Learned:
-        """Choose alpha on the rows of "test", if there are any, and solve with all rows."""
-        log_factor = self._log_factor(candidate, space)
-        train, test = systems.get("train"), systems.get("test")
-        tried: list[Setting] = []
-        if train is not None and test is not None and len(alphas) > 1:
-            shifts = [self._shift(alpha, feature_unit(train), log_factor) for alpha in alphas]
-            tried = [
-                Setting(candidate, alpha, float(test.mean_losses(b, constant).sum()))
-                for alpha, (b, constant) in zip(alphas, train.solve_along(shifts), strict=True)
-            ]
-        together = [system for system in (train, test) if system is not None]
-        system = together[0] if len(together) == 1 else together[0].merged(together[1])
-        best = best_of(tried) if tried else Setting(candidate, alphas[0])
-        unit = feature_unit(system)
-        shift = self._shift(best.alpha, unit, log_factor)
-        b, intercept = system.solve(shift)
-        self._solved[id(candidate)] = (space, system, shift)
+        train: RidgeSystem,
+        test: RidgeSystem,
+    ) -> Choice:
+        """Of the alphas, by the errors on rows held out of the sums."""
+        unit, log_factor = feature_unit(train), self._log_factor(candidate, space)
+        shifts = [self._shift(alpha, unit, log_factor) for alpha in alphas]
+        solutions = dict(zip(alphas, train.solve_along(shifts), strict=True))
+        tried = [
+            Setting(candidate, alpha, float(test.mean_losses(*solution).sum()))
+            for alpha, solution in solutions.items()
+        ]
+
+        def products(some: tuple[float, ...]) -> FloatArray:
+            b = np.array([solutions[alpha][0] for alpha in some])
+            constant = np.array([solutions[alpha][1] for alpha in some])
+            summed: FloatArray = test.error_products(b, constant).sum(axis=0)
+            return summed
+
+        return self._choice(tried, products)
+
+    def _solve(self, space: FeatureSpace, choice: Choice, system: RidgeSystem) -> Learned:
+        """The solution with all rows."""
+        candidate, mixture = choice.best.instantiation, choice.mixture
+        unit, log_factor = feature_unit(system), self._log_factor(candidate, space)
+        shifts = [self._shift(alpha, unit, log_factor) for alpha in mixture.alphas]
+        b = mixture.mean([system.solve(shift)[0] for shift in shifts])
+        intercept = system.constant(b)
+        self._solved[id(candidate)] = (space, system, shifts)
         squares = np.sum(np.square(b), axis=1)
         function = FeatureFunction(
             self._weights(candidate)[space.kept],
@@ -146,5 +157,6 @@ class LeastSquares(WeightingSolver):
             intercept,
             log_norms(squares, space.log_scale),
         )
-        objective = float(system.mean_losses(b, intercept).sum() + shift * squares.sum())
-        return self._learned(best, function, unit, log_factor, objective, tried)
+        penalty = self._shift(choice.best.alpha, unit, log_factor) * squares.sum()
+        objective = float(system.mean_losses(b, intercept).sum() + penalty)
+        return self._learned(choice, function, unit, log_factor, objective)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._result import Status
+from kernlens.optim.alpha_mixture import AlphaMixture
 from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.instantiations import AnyInstantiation
 
@@ -27,6 +28,8 @@ class WeightingPlan:
         What may be chosen from.
     alphas : tuple of float or None
         Regularisations to choose from, None for the grid of the solver.
+    mixed : bool
+        Whether the solutions of several alphas are mixed.
     solver : {"least_squares", "lasso", "sfgd", "exact"}
     penalty : {"rkhs", "l2"}
         Norm of alpha.
@@ -46,6 +49,7 @@ class WeightingPlan:
 
     candidates: tuple[AnyInstantiation, ...]
     alphas: tuple[float, ...] | None
+    mixed: bool
     solver: str
     penalty: str
     kitchen_sinks: bool
@@ -68,6 +72,20 @@ class Setting:
     instantiation: AnyInstantiation
     alpha: float
     loss: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best setting of an instantiation, what is mixed of it, and all that were compared."""
+
+    best: Setting
+    mixture: AlphaMixture
+    tried: tuple[Setting, ...] = ()
+
+    @classmethod
+    def given(cls, instantiation: AnyInstantiation, alpha: float) -> Choice:
+        """Where there is nothing to choose, or nothing to choose by."""
+        return cls(Setting(instantiation, alpha), AlphaMixture.of_one(alpha))
 
 
 @dataclass(frozen=True)
@@ -116,11 +134,13 @@ class Learned:
     Attributes
     ----------
     setting : Setting
+    mixture : AlphaMixture
     function : FeatureFunction or DualFunction
     log_unit : float
         Logarithm of the paper's lambda over alpha.
     objective : float
-        ``(1/m) sum_i w_i |f(x_i) - y_i|^2 + lambda |alpha|^2``, summed over targets.
+        ``(1/m) sum_i w_i |f(x_i) - y_i|^2 + lambda |alpha|^2``, summed over targets; lambda is
+        that of the setting.
     status : Status
     n_iter : int
     history : tuple of float
@@ -132,6 +152,7 @@ class Learned:
     """
 
     setting: Setting
+    mixture: AlphaMixture
     function: FeatureFunction | DualFunction
     log_unit: float
     objective: float

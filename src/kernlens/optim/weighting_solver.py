@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 
 from kernlens._rows import CanonicalRows
 from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.optim.alpha_mixture import AlphaMixture, around
 from kernlens.optim.feature_space import FeatureSpace, decision_in_blocks
 from kernlens.optim.instantiations import AnyInstantiation
 from kernlens.optim.leave_one_out import RidgeSpectrum
-from kernlens.optim.weighting_plan import FeatureFunction, Learned, Setting, WeightingPlan
+from kernlens.optim.weighting_plan import (
+    Choice,
+    FeatureFunction,
+    Learned,
+    Setting,
+    WeightingPlan,
+    best_of,
+)
 
 FloatArray = NDArray[np.floating]
 Stage = Callable[[str], Callable[[int, float], None]]
@@ -140,35 +148,46 @@ class WeightingSolver:
         intercept = self.plan.intercept
         return space.system(X, y, weights, intercept, self.n_jobs, precision, smallest)
 
-    def _along(
+    def _choice_by_single_rows(
         self,
         candidate: AnyInstantiation,
         alphas: tuple[float, ...],
         spectrum: RidgeSpectrum,
         log_factor: float,
-    ) -> list[Setting]:
-        return [
-            Setting(candidate, alpha, spectrum.loss(self._shift(alpha, spectrum.unit, log_factor)))
-            for alpha in alphas
-        ]
+    ) -> Choice:
+        """Of the alphas, by the errors on single rows left out."""
+
+        def shift(alpha: float) -> float:
+            return self._shift(alpha, spectrum.unit, log_factor)
+
+        tried = [Setting(candidate, alpha, spectrum.loss(shift(alpha))) for alpha in alphas]
+        return self._choice(
+            tried, lambda some: spectrum.error_products([shift(alpha) for alpha in some])
+        )
+
+    def _choice(
+        self, tried: list[Setting], products: Callable[[tuple[float, ...]], FloatArray]
+    ) -> Choice:
+        """The best setting, and a mixture with alphas around it by the products of their errors."""
+        best = best_of(tried)
+        mixture = AlphaMixture.of_one(best.alpha)
+        near = around(best.alpha, tuple(one.alpha for one in tried))
+        if self.plan.mixed and len(near) > 1:
+            mixture = AlphaMixture.of_errors(near, products(near))
+        return Choice(best, mixture, tuple(tried))
 
     def _learned(
-        self,
-        best: Setting,
-        function: Any,
-        unit: float,
-        log_factor: float,
-        objective: float,
-        tried: list[Setting],
+        self, choice: Choice, function: Any, unit: float, log_factor: float, objective: float
     ) -> Learned:
         log_unit = 0.0 if self.plan.paper_units else float(np.log(unit)) + log_factor
         return Learned(
-            best,
+            choice.best,
+            choice.mixture,
             function,
             log_unit,
             objective,
             history=(objective,),
-            tried=tuple(tried),
+            tried=choice.tried,
         )
 
 

@@ -106,6 +106,7 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
                 "alpha_unit='paper' needs alpha as a number or a list of numbers; for alpha='auto' "
                 "set alpha_unit='relative'."
             )
+        check_flag("mix_alphas", self.mix_alphas)
         check_positive("sigma", self.sigma)
         check_count("n_random_features", self.n_random_features)
         check_non_negative("bias", self.bias)
@@ -202,6 +203,10 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
     def _store_function(self, learned: Learned) -> None:
         setting, function = learned.setting, learned.function
         self.alpha_ = setting.alpha
+        self.alpha_mixture_ = {
+            "alpha": np.array(learned.mixture.alphas),
+            "weight": np.array(learned.mixture.weights),
+        }
         self.instantiation_ = setting.instantiation.name
         if not self._kitchen_sinks:
             self.correlation_ = setting.instantiation.correlation

@@ -30,6 +30,7 @@ class BaseKitchenSinks(StreamingRandomFeatures):
         return WeightingPlan(
             candidates=tuple(self._make(name, n_inputs) for name in names),
             alphas=self._given_alphas,
+            mixed=bool(self.mix_alphas),
             solver=self.solver,
             penalty="l2",
             kitchen_sinks=True,

@@ -123,6 +123,7 @@ class BaseRKHSWeighting(StreamingRandomFeatures):
         return WeightingPlan(
             candidates=self._candidates(n_inputs, seed),
             alphas=self._given_alphas,
+            mixed=bool(self.mix_alphas),
             solver=solver,
             penalty=self.penalty,
             kitchen_sinks=False,
