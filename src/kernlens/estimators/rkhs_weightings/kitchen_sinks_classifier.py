@@ -99,7 +99,7 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifier, BaseKitchenSinks):
     bounds_ : tuple of ndarray, or None
         None: scores are not kept within bounds.
     objective_, objective_history_ : float, ndarray
-        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty; history: that alone.
+        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty for `alpha_`; history: that alone.
     n_iter_, status_ : int, str
         1; how the fit ended.
     n_features_in_, feature_names_in_
@@ -110,6 +110,9 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifier, BaseKitchenSinks):
     Minimised is ``(1/n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/T) sum_t a_t^2`` for
     ``f(x) = c + (1/T) sum_t a_t phi(w_t, x)``; the Lasso has ``(lambda/T) sum_t |a_t|``. The linear
     system (25) of the paper, and (27), lack a factor 1/T of the features.
+
+    With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
+    negative and have sum 1, minimise the squared error on rows left out (stacked regressions).
 
     Alpha and the base predictor are chosen by leaving single rows out of the first 800 (one
     eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With

@@ -121,8 +121,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     bounds_ : tuple of ndarray, or None
         None: scores are not kept within bounds.
     objective_, objective_history_ : float, ndarray
-        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty; history: that, and for ``"sfgd"``
-        the loss on every batch before.
+        ``(1/n) sum_i w_i (f(x_i) - y_i)^2`` plus the penalty for `alpha_`; history: that, and for
+        ``"sfgd"`` the loss on every batch before.
     n_iter_, status_ : int, str
         Steps of ``"sfgd"``, else 1; how the fit ended.
     n_features_in_, feature_names_in_
@@ -136,6 +136,9 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     ``E_w[K(w_t, w) phi(w, x)]`` are those of Table 3 with two corrections (RWExpSign: sqrt 8 for
     sqrt(8 pi); RWExpRelu: the prefactor, and u' for u). Coefficients of the exponential kernel are
     rescaled so that K(w_t, .) has norm 1, the constants of high dimensions are kept as logarithms.
+
+    With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
+    negative and have sum 1, minimise the squared error on rows left out (stacked regressions).
 
     The implicit kernel (63) has a closed form that the paper does without, see
     :mod:`kernlens.kernels.implicit`; up to a factor it depends on the correlation alone.
