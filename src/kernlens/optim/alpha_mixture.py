@@ -26,7 +26,7 @@ EVENNESS = 1e-3
 
 @dataclass(frozen=True)
 class AlphaMixture:
-    """Alphas, ascending, and the weights of their solutions, which are >= 0 and sum to 1."""
+    """Alphas, ascending, and the weights of their solutions, which are positive and sum to 1."""
 
     alphas: tuple[float, ...]
     weights: tuple[float, ...]
@@ -39,7 +39,9 @@ class AlphaMixture:
     @classmethod
     def of_errors(cls, alphas: tuple[float, ...], products: FloatArray) -> AlphaMixture:
         """The best mixture, from the products of errors that :func:`mixing_weights` takes."""
-        return cls(alphas, tuple(mixing_weights(products).tolist()))
+        weights = mixing_weights(products)
+        used = np.flatnonzero(weights)
+        return cls(tuple(alphas[place] for place in used), tuple(weights[used].tolist()))
 
     def mean(self, solutions: list[FloatArray]) -> FloatArray:
         """Weighted mean of what the solutions have, in the order of the alphas."""

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.floating]
 
 
 class Exact(WeightingSolver):
-    """One dense solve."""
+    """A dense solve for every alpha that is mixed."""
 
     _spectrum: RidgeSpectrum | None = None
 

@@ -32,8 +32,8 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressor, BaseKitchenSinks):
         standardised targets.
     mix_alphas : bool, default=True
         Where there are several alphas: predict with a mean of their solutions, of which the best
-        one and those one and two decades around it have weights by errors on rows left out. On
-        average that is a little better than the best alone. Not for ``"lasso"``.
+        one and those one and two decades around it have weights by errors on rows left out. With
+        a few hundred rows that is on average better than the best alone. Not for ``"lasso"``.
     sigma : float, default=1.0
         Standard deviation of the weights; it matters for thresholds of stumps and for
         `alpha_unit="paper"`.
