@@ -45,7 +45,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     mix_alphas : bool, default=True
         Where there are several alphas: predict with a mean of their solutions, of which the best
         one and those one and two decades around it have weights by errors on rows left out. With
-        a few hundred rows that is on average better than the best alone. Not for ``"lasso"`` and ``"sfgd"``.
+        a few hundred rows that is on average better than the best alone. Not for ``"lasso"`` and
+        ``"sfgd"``.
     correlation : "auto", float or list of float, default="auto"
         r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
