@@ -11,19 +11,20 @@ from kernlens import (
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
 )
-from kernlens._rows import canonical_rows
+from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens.optim.alpha_mixture import EVENNESS, AlphaMixture, around, mixing_weights
 from kernlens.optim.functional_gradient import FunctionalGradient
 from kernlens.optim.instantiations import Instantiation
 from kernlens.optim.weighting_exact import Exact
 from kernlens.optim.weighting_least_squares import LeastSquares
-from kernlens.optim.weighting_plan import WeightingPlan
+from kernlens.optim.weighting_plan import CLEAR_GAIN, WeightingPlan
 from kernlens.optim.weighting_solver import feature_decision
 from reference.alpha_mixture import mean_products, simplex_minimum
 
 DECADES = tuple(10.0 ** np.arange(-8.0, 1.5, 0.5))
 LIGHT = {"n_random_features": 30, "random_state": 0, "alpha": [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]}
 WEIGHTING = {"instantiation": "sign", "correlation": 0.6}
+CANDIDATE = Instantiation("sign", 3, 0.6, 1.0)
 intercepts = pytest.mark.parametrize("intercept", [True, False])
 
 
@@ -80,6 +81,15 @@ def test_around_takes_decades_of_a_fine_grid_and_all_of_a_coarse_one():
     assert around(0.3, (0.3, 0.4, 0.2)) == (0.2, 0.3, 0.4)
     assert around(5.0, (5.0,)) == (5.0,)
     assert around(1.0, (1.0, 1e9, 1.0)) == (1.0,)
+    assert around(1e308, (1.0, 1e307, 1e308)) == (1e307, 1e308)
+
+
+@pytest.mark.parametrize("best", [1e-2, 0.1, 1.0, 3.0])
+def test_around_does_not_depend_on_order_or_rounding(best):
+    # Four decades apart, two decades away from the middle.
+    expected = (1e-4 * best, best)
+    assert around(best, (1e-4 * best, best, 1e4 * best)) == expected
+    assert around(best, (1e4 * best, best, 1e-4 * best)) == expected
 
 
 def test_mean_of_solutions():
@@ -134,13 +144,11 @@ def errors_without_single_rows(solver, candidate, alpha):
     return np.array(found).T
 
 
-@pytest.mark.parametrize("kind", [LeastSquares, Exact])
-@intercepts
-def test_weights_are_those_of_fits_without_single_rows(kind, intercept):
-    X, y, weights = data(16)
-    candidate = Instantiation("sign", 3, 0.6, 1.0)
+def make_solver(kind, n, intercept=True, seed=3, weighted=True):
+    """A solver for two targets, in the paper's units."""
+    X, y, weights = data(n, seed)
     plan = WeightingPlan(
-        candidates=(candidate,),
+        candidates=(CANDIDATE,),
         alphas=tuple(LIGHT["alpha"]),
         mixed=True,
         solver="any",
@@ -152,12 +160,15 @@ def test_weights_are_those_of_fits_without_single_rows(kind, intercept):
         descent=FunctionalGradient(),
         seed=0,
     )
-    solver = kind(plan, canonical_rows(X, np.stack([y, X[:, 2] * y]), weights), 1)
-    learned = solver.fit(candidate, plan.alphas)
-    alphas = around(learned.setting.alpha, plan.alphas)
-    errors = [errors_without_single_rows(solver, candidate, alpha) for alpha in alphas]
-    products = mean_products(np.array(errors), solver.rows.weights)
-    assert learned.setting.alpha == alphas[np.argmin(np.diagonal(products))]
+    weights = weights if weighted else np.ones(n)
+    return kind(plan, canonical_rows(X, np.stack([y, X[:, 2] * y]), weights), 1)
+
+
+def assert_best_mixture(learned, alphas, errors, weights):
+    """Of the alphas around the best, by literal errors (k, n_targets, n_samples)."""
+    products = mean_products(np.array(errors), weights)
+    losses = dict(zip(alphas, np.diagonal(products), strict=True))
+    assert losses[learned.setting.alpha] <= (1.0 + CLEAR_GAIN) * min(losses.values())
     expected = dict(zip(alphas, simplex_minimum(with_evenness(products)), strict=True))
     assert max(expected.values()) < 0.99
     found = dict(zip(learned.mixture.alphas, learned.mixture.weights, strict=True))
@@ -166,18 +177,84 @@ def test_weights_are_those_of_fits_without_single_rows(kind, intercept):
         assert np.isclose(weight, expected[alpha], atol=1e-7)
 
 
-def test_weights_follow_from_the_rows_held_out_of_many():
-    X, y, weights = data(2600)
-    settings = LIGHT | WEIGHTING | {"solver": "least_squares", "truncate": False}
-    model = RKHSWeightingRegressor(**settings).fit(X, y, weights)
-    shares = model.alpha_mixture_["weight"]
-    assert len(shares) > 1 and np.isclose(shares.sum(), 1.0)
-    parts = [
-        RKHSWeightingRegressor(**settings | {"alpha": a}).fit(X, y, weights).predict(X)
-        for a in model.alpha_mixture_["alpha"]
-    ]
-    expected = sum(w * part for w, part in zip(shares, parts, strict=True))
-    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-8, atol=1e-8)
+@pytest.mark.parametrize("kind", [LeastSquares, Exact])
+@intercepts
+def test_weights_are_those_of_fits_without_single_rows(kind, intercept):
+    solver = make_solver(kind, 16, intercept, seed=0)
+    learned = solver.fit(CANDIDATE, solver.plan.alphas)
+    alphas = around(learned.setting.alpha, solver.plan.alphas)
+    errors = [errors_without_single_rows(solver, CANDIDATE, alpha) for alpha in alphas]
+    assert_best_mixture(learned, alphas, errors, solver.rows.weights)
+
+
+@pytest.mark.parametrize("kind", [LeastSquares, Exact])
+def test_left_out_rows_are_predicted_by_the_mixture(kind):
+    solver = make_solver(kind, 16, weighted=False)
+    learned = solver.fit(CANDIDATE, solver.plan.alphas)
+    assert max(learned.mixture.weights) < 0.99
+    literal = sum(
+        weight * (errors_without_single_rows(solver, CANDIDATE, alpha) + solver.rows.y)
+        for alpha, weight in zip(learned.mixture.alphas, learned.mixture.weights, strict=True)
+    )
+    predictions, _ = solver.left_out(learned)
+    np.testing.assert_allclose(predictions, literal, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [LeastSquares, Exact])
+def test_objective_and_norm_are_those_of_the_mixture(kind):
+    solver = make_solver(kind, 30, seed=0)
+    rows, plan = solver.rows, solver.plan
+    learned = solver.fit(CANDIDATE, plan.alphas)
+    function = learned.function
+    assert max(learned.mixture.weights) < 0.99
+    assert learned.mixture.alphas[0] != learned.setting.alpha
+    if kind is Exact:
+        K = CANDIDATE.kernel("rkhs").matrix(rows.X, rows.X)
+        squares, log_scale = np.diagonal(function.dual @ K @ function.dual.T), 0.0
+    else:
+        space = solver._space(CANDIDATE)
+        to_coefficients = space.coefficients(np.eye(len(function.weights)))
+        b = np.linalg.solve(to_coefficients.T, function.coefficients.T)
+        squares, log_scale = np.square(b).sum(axis=0), space.log_scale
+    np.testing.assert_allclose(
+        function.log_norms, 0.5 * np.log(squares) - log_scale, rtol=0, atol=1e-6
+    )
+    losses = np.square(values(solver, learned, rows.X) - rows.y).sum(axis=0)
+    # lambda |alpha|^2 in the units of the kernel, of which the norm is given.
+    penalty = learned.setting.alpha * np.exp(2.0 * function.log_norms - CANDIDATE.log_unit())
+    expected = np.average(losses, weights=rows.weights) + penalty.sum()
+    assert np.isclose(learned.objective, expected, rtol=1e-8)
+
+
+def held_out_errors(solver, parts, alphas):
+    """Errors on the first fifth of every part by fits to the rest of all, and their weights."""
+    cuts = [solver._cut(len(part.X)) for part in parts]
+    tests = [part.take(slice(0, cut)) for part, cut in zip(parts, cuts, strict=True)]
+    trains = [part.take(slice(cut, None)) for part, cut in zip(parts, cuts, strict=True)]
+    X, y = np.concatenate([p.X for p in trains]), np.concatenate([p.y for p in trains], axis=1)
+    weights = np.concatenate([part.weights for part in trains])
+    train = LeastSquares(solver.plan, CanonicalRows(X, y, weights, np.arange(len(X))), 1)
+    errors = []
+    for alpha in alphas:
+        learned = train.fit(CANDIDATE, (alpha,))
+        errors.append(np.concatenate([values(train, learned, p.X) - p.y for p in tests], axis=1))
+    return errors, np.concatenate([part.weights for part in tests])
+
+
+def test_weights_are_those_of_rows_held_out_of_many():
+    solver = make_solver(LeastSquares, 2600)
+    learned = solver.fit(CANDIDATE, solver.plan.alphas)
+    alphas = around(learned.setting.alpha, solver.plan.alphas)
+    assert_best_mixture(learned, alphas, *held_out_errors(solver, [solver.rows], alphas))
+
+
+def test_weights_are_those_of_rows_held_out_of_batches():
+    first, second = make_solver(LeastSquares, 300), make_solver(LeastSquares, 200, seed=4)
+    _, state = first.learn_batch(CANDIDATE, first.plan.alphas, None)
+    learned, _ = second.learn_batch(CANDIDATE, second.plan.alphas, state)
+    alphas = around(learned.setting.alpha, second.plan.alphas)
+    parts = [first.rows, second.rows]
+    assert_best_mixture(learned, alphas, *held_out_errors(second, parts, alphas))
 
 
 @pytest.mark.parametrize("estimator", [RKHSWeightingClassifier, RandomKitchenSinksClassifier])
@@ -194,23 +271,60 @@ def test_without_mixing_there_is_the_best_alone(estimator, solver):
     np.testing.assert_array_equal(mixed.alpha_search_["loss"], single.alpha_search_["loss"])
 
 
-def test_batches_are_mixed_like_the_rows_together():
-    X, y, weights = data(3000)
-    y = (y - y.mean()) / y.std()
+@pytest.mark.parametrize("mixed", [True, False])
+def test_batches_are_fitted_with_the_alphas_they_say(mixed):
+    X, y, weights = data(600)
     settings = LIGHT | WEIGHTING | {"solver": "least_squares", "truncate": False}
-    stream = RKHSWeightingRegressor(**settings)
-    for part in (slice(0, 1500), slice(1500, None)):
-        stream.partial_fit(X[part], y[part], weights[part])
-    parts = []
-    for alpha in stream.alpha_mixture_["alpha"]:
-        one = RKHSWeightingRegressor(**settings | {"alpha": alpha})
-        for part in (slice(0, 1500), slice(1500, None)):
-            one.partial_fit(X[part], y[part], weights[part])
-        parts.append(one.predict(X))
-    assert len(parts) > 1
-    shares = stream.alpha_mixture_["weight"]
-    expected = sum(w * part for w, part in zip(shares, parts, strict=True))
-    np.testing.assert_allclose(stream.predict(X), expected, rtol=1e-8, atol=1e-8)
+
+    def stream(**changes):
+        model = RKHSWeightingRegressor(**settings | changes)
+        for part in (slice(0, 300), slice(300, None)):
+            model.partial_fit(X[part], y[part], weights[part])
+        return model
+
+    model = stream(mix_alphas=mixed)
+    alphas, shares = model.alpha_mixture_["alpha"], model.alpha_mixture_["weight"]
+    assert mixed or alphas.tolist() == [model.alpha_]
+    searched = model.alpha_search_
+    assert np.isclose(model.alpha_, searched["alpha"][np.argmin(searched["loss"])])
+    parts = [stream(alpha=alpha).predict(X) for alpha in alphas]
+    expected = sum(share * part for share, part in zip(shares, parts, strict=True))
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings"),
+    [(RKHSWeightingRegressor, WEIGHTING), (RandomKitchenSinksRegressor, {"base": "sign"})],
+)
+def test_first_batches_are_fitted_with_the_alpha_they_say(estimator, settings):
+    X, y, _ = data(300)
+    settings = LIGHT | settings | {"solver": "least_squares", "truncate": False}
+    model = estimator(**settings, mix_alphas=False).partial_fit(X, y)
+    assert model.alpha_mixture_["alpha"].tolist() == [model.alpha_]
+    again = estimator(**settings | {"alpha": model.alpha_}).partial_fit(X, y)
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)
+    assert np.isclose(again.objective_, model.objective_, rtol=1e-9)
+
+
+def test_rows_held_out_before_count_when_alpha_is_given_later():
+    X, y, weights = data(400)
+    first, second = slice(0, 250), slice(250, None)
+    settings = LIGHT | WEIGHTING | {"solver": "least_squares"}
+    model = RKHSWeightingRegressor(**settings).partial_fit(X[first], y[first], weights[first])
+    model.set_params(alpha=1e-3).partial_fit(X[second], y[second], weights[second])
+    given = RKHSWeightingRegressor(**settings | {"alpha": 1e-3})
+    for part in (first, second):
+        given.partial_fit(X[part], y[part], weights[part])
+    np.testing.assert_allclose(model.predict(X), given.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_repeated_alphas_count_once():
+    X, y, _ = data(60)
+    settings = LIGHT | WEIGHTING | {"alpha": [1e-3, 1e-2, 1e-3]}
+    assert RKHSWeightingRegressor(**settings).fit(X, y).alpha_search_["alpha"].tolist() == [
+        1e-3,
+        1e-2,
+    ]
 
 
 @pytest.mark.parametrize("solver", ["lasso", "sfgd"])

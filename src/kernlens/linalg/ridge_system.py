@@ -99,7 +99,9 @@ class RidgeSystem:
 
     def solve(self, alpha: float) -> tuple[FloatArray, FloatArray]:
         """Return b (n_targets, n_centers) and the intercept (n_targets,)."""
-        factor = self._factor(alpha)
+        return self._solution(alpha, self._factor(alpha))
+
+    def _solution(self, alpha: float, factor: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         if factor is None:
             return self.solve_along([alpha])[0]
         b: FloatArray = cho_solve((factor, False), self.moments.T, check_finite=False).T
@@ -179,9 +181,9 @@ class RidgeSystem:
         -------
         ndarray of shape (n_targets, n_some)
         """
-        b, constant = self.solve(alpha)
-        centred = A - self.feature_mean if self.intercept else A
         factor = self._factor(alpha)
+        b, constant = self._solution(alpha, factor)
+        centred = A - self.feature_mean if self.intercept else A
         if factor is None:
             values, vectors = self._eigen
             scaled = (centred @ vectors) / np.sqrt(np.maximum(values, 0.0) + alpha * self.total)

@@ -51,10 +51,15 @@ class AlphaMixture:
 
 
 def around(best: float, alphas: tuple[float, ...]) -> tuple[float, ...]:
-    """Those of the alphas that are nearest to one and two decades around the best, and it."""
-    logs = np.log(alphas)
-    nearest = {int(np.argmin(np.abs(logs - np.log(best * step)))) for step in STEPS}
-    return tuple(sorted({alphas[place] for place in nearest}))
+    """Those of the alphas that are nearest to one and two decades around the best, and it.
+
+    Ascending; of two that are equally near, the smaller one.
+    """
+    ordered = sorted(set(alphas))
+    apart = np.log10(ordered) - np.log10(best)
+    # Rounded: the last digit of a logarithm does not decide.
+    distances = np.abs(apart - np.log10(STEPS)[:, None]).round(6)
+    return tuple(ordered[place] for place in np.unique(np.argmin(distances, axis=1)))
 
 
 def mixing_weights(products: FloatArray) -> FloatArray:

@@ -81,7 +81,8 @@ class WeightingLearner:
         if tried and self.plan.solver == "sfgd":
             alphas = (best_of(tried).alpha,)
         learned, state = self.solver.learn_batch(candidate, alphas, state)
-        return self._with_search(learned, tried), state
+        # Where the sums have chosen alpha once more, the search has chosen the instantiation only.
+        return self._with_search(learned, [] if learned.tried else tried), state
 
     def _finalists(self, tried: list[Setting]) -> list[AnyInstantiation]:
         """The instantiations that are fitted on all rows.
@@ -116,7 +117,8 @@ class WeightingLearner:
     def _search(self) -> list[Setting]:
         """Loss of every setting on rows left out of the first ones, if there is a choice."""
         candidates, alphas = self.plan.candidates, self._alphas
-        if len(candidates) == 1 and (len(alphas) == 1 or not self._searches_alpha):
+        chosen_by_fit = self._mixes or not self._searches_alpha
+        if len(candidates) == 1 and (len(alphas) == 1 or chosen_by_fit):
             return []
         part = self.rows.take(slice(0, SEARCH_ROWS))
         report = self.stage("choosing") if self.stage is not None else None
@@ -143,11 +145,15 @@ class WeightingLearner:
             return True
         return self.plan.solver != "lasso" and len(self.rows.X) <= SEARCH_ROWS
 
+    @property
+    def _mixes(self) -> bool:
+        """Whether the fit compares the alphas of its instantiation in any case."""
+        return self.plan.mixed and self.plan.solver in ("least_squares", "exact")
+
     def _remaining(self, tried: list[Setting]) -> tuple[float, ...]:
         """Alphas that the fit is still to choose from, or to mix."""
-        lasso = self.plan.solver == "lasso"
-        chosen = self._searches_alpha and (self.plan.solver == "sfgd" or not self.plan.mixed)
-        if tried and (chosen or (self.interrupted and not lasso)):
+        stopped = self.interrupted and self.plan.solver != "lasso"
+        if tried and (stopped or (self._searches_alpha and not self._mixes)):
             return (best_of(tried).alpha,)
         return self._alphas
 

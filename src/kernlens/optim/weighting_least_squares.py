@@ -67,13 +67,12 @@ class LeastSquares(WeightingSolver):
         if len(alphas) > 1:
             cut = self._cut(len(self.rows.X))
             parts = {"test": slice(0, cut), "train": slice(cut, None)}
-        systems: dict[str, RidgeSystem] = {}
+        # What was held out before stays, also if there is nothing to choose now.
+        systems = {name: RidgeSystem(**arrays) for name, arrays in (state or {}).items()}
         for name, part in parts.items():
             if len(self.rows.X[part]):
-                systems[name] = self._summed(candidate, space, part, alphas)
-            if state is not None and name in state:
-                before = RidgeSystem(**state[name])
-                systems[name] = systems[name].merged(before) if name in systems else before
+                system = self._summed(candidate, space, part, alphas)
+                systems[name] = system.merged(systems[name]) if name in systems else system
         train, test = systems.get("train"), systems.get("test")
         choice = Choice.given(candidate, alphas[0])
         if train is not None and test is not None and len(alphas) > 1:

@@ -120,7 +120,8 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
         """Alphas to choose from, None for the grid of the solver."""
         if isinstance(self.alpha, str):
             return None
-        return tuple(float(alpha) for alpha in check_sequence("alpha", self.alpha))
+        alphas = check_sequence("alpha", self.alpha)
+        return tuple(dict.fromkeys(float(alpha) for alpha in alphas))
 
     def _plan(self, n_rows: int, n_inputs: int, seed: int) -> WeightingPlan:
         raise NotImplementedError

@@ -33,8 +33,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifier, BaseKitchenSinks):
         root of that of one feature), centred if there is a constant. Paper: lambda is `alpha`, for
         standardised targets.
     mix_alphas : bool, default=True
-        Where there are several alphas: predict with a mean of their solutions, of which the best
-        one and those one and two decades around it have weights by errors on rows left out. With
+        Where there are several alphas: predict with a mean of the solutions of the best one and of
+        those nearest to one and two decades around it, weighted by errors on rows left out. With
         a few hundred rows that is on average better than the best alone. Not for ``"lasso"``.
     sigma : float, default=1.0
         Standard deviation of the weights; it matters for thresholds of stumps and for
@@ -82,8 +82,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifier, BaseKitchenSinks):
     alpha_ : float
         The best regularisation.
     alpha_mixture_ : dict
-        ``"alpha"`` and ``"weight"`` of the solutions that were mixed; a single one without a choice
-        or with ``mix_alphas=False``.
+        ``"alpha"`` and ``"weight"`` of the solutions that were mixed, those of weight zero left
+        out; `alpha_` alone without a choice or with ``mix_alphas=False``.
     log_alpha_unit_ : float
         Logarithm of the paper's lambda over `alpha_`.
     alpha_search_ : dict
@@ -112,7 +112,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifier, BaseKitchenSinks):
     system (25) of the paper, and (27), lack a factor 1/T of the features.
 
     With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
-    negative and have sum 1, minimise the squared error on rows left out (stacked regressions).
+    negative and have sum 1, minimise the squared error on rows left out (stacked regressions), with
+    a slight preference for even ones.
 
     Alpha and the base predictor are chosen by leaving single rows out of the first 800 (one
     eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With

@@ -43,8 +43,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
         constant, so that the same values fit all dimensions and instantiations. Paper: lambda is
         `alpha`, for standardised targets.
     mix_alphas : bool, default=True
-        Where there are several alphas: predict with a mean of their solutions, of which the best
-        one and those one and two decades around it have weights by errors on rows left out. With
+        Where there are several alphas: predict with a mean of the solutions of the best one and of
+        those nearest to one and two decades around it, weighted by errors on rows left out. With
         a few hundred rows that is on average better than the best alone. Not for ``"lasso"`` and
         ``"sfgd"``.
     correlation : "auto", float or list of float, default="auto"
@@ -104,8 +104,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     alpha_ : float
         The best regularisation.
     alpha_mixture_ : dict
-        ``"alpha"`` and ``"weight"`` of the solutions that were mixed; a single one without a choice
-        or with ``mix_alphas=False``.
+        ``"alpha"`` and ``"weight"`` of the solutions that were mixed, those of weight zero left
+        out; `alpha_` alone without a choice or with ``mix_alphas=False``.
     log_alpha_unit_ : float
         Logarithm of the paper's lambda over `alpha_`.
     alpha_search_ : dict
@@ -139,7 +139,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
     rescaled so that K(w_t, .) has norm 1, the constants of high dimensions are kept as logarithms.
 
     With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
-    negative and have sum 1, minimise the squared error on rows left out (stacked regressions).
+    negative and have sum 1, minimise the squared error on rows left out (stacked regressions), with
+    a slight preference for even ones.
 
     The implicit kernel (63) has a closed form that the paper does without, see
     :mod:`kernlens.kernels.implicit`; up to a factor it depends on the correlation alone.
