@@ -72,6 +72,7 @@ def fit(estimator=RKHSWeightingRegressor, X=None, y=None, **settings):
         ({"kappa": 1.0, "instantiation": "exp_sign"}, "kappa must be a number above 1"),
         ({"gamma": 0.7, "instantiation": "exp_relu"}, r"gamma must be above sigma / sqrt\(2\)"),
         ({"alpha": -1.0}, "alpha must be"),
+        ({"alpha": [1e-3, 1e-16]}, "alpha must be at least 1e-15, got 1e-16"),
         ({"alpha": [1.0, "auto"]}, "alpha must be one value or a non-empty list"),
         ({"alpha_unit": "metre"}, "alpha_unit must be"),
         ({"alpha_unit": "paper"}, "alpha_unit='paper' needs alpha as a number"),

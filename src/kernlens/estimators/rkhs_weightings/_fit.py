@@ -43,6 +43,8 @@ from kernlens.optim.weighting_plan import DualFunction, Learned, WeightingPlan
 FloatArray = NDArray[np.floating]
 
 ALPHA_UNITS = ("relative", "paper")
+#: Less, relative to the features, is rounding.
+SMALLEST_ALPHA = 1e-15
 #: Up to this many rows ``solver="auto"`` is the exact kernel.
 EXACT_ROWS = 2000
 #: Rows that gradients are averaged over.
@@ -98,9 +100,11 @@ class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
     _kitchen_sinks: bool
 
     def _check_shared_parameters(self) -> None:
-        for alpha in check_sequence("alpha", self.alpha):
-            check_alpha(alpha, ("auto",))
         check_choice("alpha_unit", self.alpha_unit, ALPHA_UNITS)
+        # That of the paper can be of any size, with the constants of high dimensions.
+        smallest = SMALLEST_ALPHA if self.alpha_unit == "relative" else 0.0
+        for alpha in check_sequence("alpha", self.alpha):
+            check_alpha(alpha, ("auto",), smallest=smallest)
         if self.alpha_unit == "paper" and isinstance(self.alpha, str):
             raise ValueError(
                 "alpha_unit='paper' needs alpha as a number or a list of numbers; for alpha='auto' "

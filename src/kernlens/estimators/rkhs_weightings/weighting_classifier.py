@@ -38,10 +38,10 @@ class RKHSWeightingClassifier(RandomFeatureClassifier, BaseRKHSWeighting):
         left out, together with `instantiation` and `correlation`; ``"auto"`` has half decades from
         1e-8 to 10 (Lasso: 1e-4 to 1; ``"sfgd"``: 3e-4 to 1).
     alpha_unit : {"relative", "paper"}, default="relative"
-        Relative: lambda is `alpha` times the mean square of the features in the norm that is
-        penalised (for the Lasso, times the root of that of one feature), centred if there is a
-        constant, so that the same values fit all dimensions and instantiations. Paper: lambda is
-        `alpha`, for standardised targets.
+        Relative: lambda is `alpha`, at least 1e-15, times the mean square of the features in the
+        norm that is penalised (for the Lasso, times the root of that of one feature), centred if
+        there is a constant, so that the same values fit all dimensions and instantiations. Paper:
+        lambda is `alpha`, for standardised targets.
     mix_alphas : bool, default=True
         Where there are several alphas: predict with a mean of the solutions of the best one and of
         those nearest to one and two decades around it, weighted by errors on rows left out. With
