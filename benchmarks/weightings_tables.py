@@ -13,10 +13,8 @@ lambda to the estimator, which mixes several by errors on rows left out; "L2" ha
 for that of the RKHS: half of the widths, on which little depends then, and lambda relative to the
 features.
 
-Published errors of RWExpRelu are those of the features as printed in Table 3, which need
-a correction: with 50 draws of Table 14, chosen from anew for every seed, the printed features have
-on concrete 0.065 +- 0.015 (training) and 0.155 +- 0.012 (test), all four figures of Table 17. The
-corrected ones, used here, are functions of another kind.
+Published errors of RWExpRelu are probably those of the features as printed in Table 3, which need
+a correction; here they are those of the corrected ones, functions of another kind.
 
 Deviations of the published means are those of Tables 16 and 17, over weights: the paper has one
 split. Its sizes are those of scikit-learn's ``train_test_split(test_size=0.25)``; with

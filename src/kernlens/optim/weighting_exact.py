@@ -53,7 +53,7 @@ class Exact(WeightingSolver):
         constant = mixture.mean([fit.intercept for fit in fits])
         squares = np.maximum(np.sum(dual * kernel_dual, axis=1), 0.0)
         function = DualFunction(X, dual, constant, log_norms(squares, 0.0))
-        # Its loss, and the penalty, have factors of one half.
+        # The fitter has factors of one half in both parts.
         objective = 2.0 * fitter(choice.best.alpha).objective(dual, constant, kernel_dual)
         return self._learned(choice, function, unit, log_factor, objective)
 
