@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import pdist
 
-from benchmarks.tables import print_row, shared_folder, timed
+from benchmarks.tables import data_folder, print_row, timed
 from kernlens import HKRRRegressor
 
 SETS = ("concrete", "airfoil", "california", "elevators", "pol")
@@ -17,9 +17,8 @@ TUNE_ROWS = 2000
 
 def run(n_splits: int = 5) -> None:
     """Print mean test R2 over the first five splits, its spread, and seconds."""
-    folder = shared_folder()
+    folder = data_folder()
     if folder is None:
-        print("data sets not found: set KERNLENS_SHARED to the folder that has data/")
         return
     print("HKRRRegressor(random_state=0); kernel ridge: exact, gamma and alpha by 3-fold CV over")
     print(f"8 x 8 values on at most {TUNE_ROWS} training rows; splits of 10 % test rows: the")
@@ -27,7 +26,7 @@ def run(n_splits: int = 5) -> None:
     header = ("data set", "n", "D", "HKRR", "spread", "seconds", "KRR", "spread", "seconds")
     print_row(*header, widths=WIDTHS)
     for name in SETS:
-        data = np.load(folder / "data" / f"{name}.npz", allow_pickle=False)
+        data = np.load(folder / f"{name}.npz", allow_pickle=False)
         X, y = data["X"].astype(float), data["y"].astype(float)
         rows = [_compare(X, y, _test_rows(data, split)) for split in range(n_splits)]
         ours, our_seconds, theirs, their_seconds = np.array(rows).T

@@ -31,6 +31,15 @@ def shared_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def data_folder() -> Path | None:
+    """Folder with the data sets; none, with a word, if it is not there."""
+    folder = shared_folder()
+    if folder is None:
+        print("data sets not found: set KERNLENS_SHARED to the folder that has data/")
+        return None
+    return folder / "data"
+
+
 def published(name: str) -> Iterator[dict[str, str]]:
     """Rows of a published table; none, with a word, if the folder is not there."""
     folder = shared_folder()

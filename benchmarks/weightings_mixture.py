@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tables import print_row, shared_folder, timed
+from benchmarks.tables import data_folder, print_row, timed
 from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
 
 SETS = ("housing", "autompg", "airfoil", "skillcraft", "elevators", "parkinsons", "pol", "sml")
@@ -71,10 +71,9 @@ def _compare(make, X, y, size: int, n_runs: int) -> tuple[float, tuple[float, fl
 
 
 def _load() -> Iterator[tuple[str, Any, Any]]:
-    folder = shared_folder()
+    folder = data_folder()
     if folder is None:
-        print("data sets not found: set KERNLENS_SHARED")
         return
     for name in SETS:
-        data = np.load(folder / "data" / f"{name}.npz", allow_pickle=False)
+        data = np.load(folder / f"{name}.npz", allow_pickle=False)
         yield name, data["X"].astype(float), data["y"].astype(float).ravel()

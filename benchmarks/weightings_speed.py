@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from benchmarks.memory import bytes_added
-from benchmarks.tables import print_row, shared_folder, timed
+from benchmarks.tables import data_folder, print_row, timed
 from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
 
 N_FEATURES = 2000
@@ -31,11 +31,10 @@ model.fit(X[:3000], y[:3000])
 
 def run(repetitions: int = 3) -> None:
     """Print seconds of fit and predict, the best of three, and ratios to kitchen sinks."""
-    folder = shared_folder()
+    folder = data_folder()
     if folder is None:
-        print("data sets not found: set KERNLENS_SHARED to the folder that has data/")
         return
-    data = np.load(folder / "data" / "adults.npz", allow_pickle=False)
+    data = np.load(folder / "adults.npz", allow_pickle=False)
     test = data["test_mask"][:, 0]
     X, y = data["X"].astype(float), 2.0 * data["y"] - 1.0
     scale = np.where(X[~test].std(axis=0) > 0, X[~test].std(axis=0), 1.0)
@@ -57,7 +56,7 @@ def run(repetitions: int = 3) -> None:
         )
         print_row(name, *cells, widths=WIDTHS)
     _growth()
-    _memory_of_skin(str(folder / "data" / "skin.npz"))
+    _memory_of_skin(str(folder / "skin.npz"))
 
 
 def _models():

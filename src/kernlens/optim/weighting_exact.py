@@ -68,9 +68,9 @@ class Exact(WeightingSolver):
         if spectrum is None:
             spectrum, _ = self._spectrum_of(candidate, part)
         log_factor = candidate.log_unit(self.plan.kernel_penalty)
-        shifts = [self._shift(alpha, spectrum.unit, log_factor) for alpha in learned.mixture.alphas]
-        small = small_weight(self.rows.weights)
-        return learned.mixture.mean([spectrum.predictions(shift, small) for shift in shifts]), part
+        mixture, small = learned.mixture, small_weight(self.rows.weights)
+        shifts = self._shifts(mixture.alphas, spectrum.unit, log_factor)
+        return mixture.mean([spectrum.predictions(shift, small) for shift in shifts]), part
 
     def _spectrum_of(
         self, candidate: AnyInstantiation, rows: CanonicalRows

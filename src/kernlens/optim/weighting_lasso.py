@@ -85,7 +85,7 @@ class SparseLeastSquares(WeightingSolver):
     ) -> list[Setting]:
         """Losses on held-out rows, from one path."""
         problem = LassoProblem.of(train)
-        penalties = [self._shift(alpha, problem.feature_size, log_factor) for alpha in alphas]
+        penalties = self._shifts(alphas, problem.feature_size, log_factor)
         return [
             Setting(candidate, alpha, float(test.mean_losses(c, train.constant(c)).sum()))
             for alpha, (c, _) in zip(alphas, problem.path(penalties), strict=True)

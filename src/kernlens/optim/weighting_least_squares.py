@@ -126,7 +126,7 @@ class LeastSquares(WeightingSolver):
     ) -> Choice:
         """Of the alphas, by the errors on rows held out of the sums."""
         unit, log_factor = feature_unit(train), self._log_factor(candidate, space)
-        shifts = [self._shift(alpha, unit, log_factor) for alpha in alphas]
+        shifts = self._shifts(alphas, unit, log_factor)
         solutions = dict(zip(alphas, train.solve_along(shifts), strict=True))
         tried = [
             Setting(candidate, alpha, float(test.mean_losses(*solution).sum()))
@@ -145,7 +145,7 @@ class LeastSquares(WeightingSolver):
         """The solution with all rows."""
         candidate, mixture = choice.best.instantiation, choice.mixture
         unit, log_factor = feature_unit(system), self._log_factor(candidate, space)
-        shifts = [self._shift(alpha, unit, log_factor) for alpha in mixture.alphas]
+        shifts = self._shifts(mixture.alphas, unit, log_factor)
         b = mixture.mean([system.solve(shift)[0] for shift in shifts])
         intercept = system.constant(b)
         self._solved[id(candidate)] = (space, system, shifts)

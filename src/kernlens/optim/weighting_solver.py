@@ -71,7 +71,7 @@ class WeightingSolver:
     ) -> list[float]:
         """Loss of every alpha on single rows left out of `rows`."""
         spectrum, log_factor = self._spectrum_of(candidate, rows)
-        return [spectrum.loss(self._shift(alpha, spectrum.unit, log_factor)) for alpha in alphas]
+        return [spectrum.loss(shift) for shift in self._shifts(alphas, spectrum.unit, log_factor)]
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
         """Fit with an instantiation, at the best of some alphas."""
@@ -125,6 +125,9 @@ class WeightingSolver:
             return alpha * unit
         return float(np.exp(np.clip(np.log(alpha) - log_factor, -700.0, 700.0)))
 
+    def _shifts(self, alphas: tuple[float, ...], unit: float, log_factor: float) -> list[float]:
+        return [self._shift(alpha, unit, log_factor) for alpha in alphas]
+
     def _weights(self, candidate: AnyInstantiation) -> FloatArray:
         """T weights; the same numbers for every correlation."""
         rng = np.random.default_rng(self.plan.seed)
@@ -156,13 +159,14 @@ class WeightingSolver:
         log_factor: float,
     ) -> Choice:
         """Of the alphas, by the errors on single rows left out."""
-
-        def shift(alpha: float) -> float:
-            return self._shift(alpha, spectrum.unit, log_factor)
-
-        tried = [Setting(candidate, alpha, spectrum.loss(shift(alpha))) for alpha in alphas]
+        unit = spectrum.unit
+        shifts = self._shifts(alphas, unit, log_factor)
+        tried = [
+            Setting(candidate, alpha, spectrum.loss(shift))
+            for alpha, shift in zip(alphas, shifts, strict=True)
+        ]
         return self._choice(
-            tried, lambda some: spectrum.error_products([shift(alpha) for alpha in some])
+            tried, lambda some: spectrum.error_products(self._shifts(some, unit, log_factor))
         )
 
     def _choice(
