@@ -9,11 +9,11 @@ import numpy as np
 
 from benchmarks.tables import print_row
 from kernlens._rows import CanonicalRows
+from kernlens.fits.nystrom_fit import NystromFitter, evaluate
 from kernlens.kernels.radial import RADIAL_KERNELS, make_radial_kernel
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.losses import LogisticLoss, MultinomialLoss, SquaredLoss
-from kernlens.optim.hyper_kernel import HyperKernelObjective
-from kernlens.optim.nystrom_fit import NystromFitter, evaluate
+from kernlens.methods.hkrr.objective import HyperKernelObjective
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference import hkrr

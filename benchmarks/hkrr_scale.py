@@ -16,7 +16,7 @@ from benchmarks.recursive_feature_machine import fit_predict
 from benchmarks.tables import print_row, timed
 from kernlens import HKRRRegressor
 from kernlens.datasets import make_oscillating_products, make_rising_sines
-from kernlens.estimators.hkrr._fit import fit_bytes
+from kernlens.methods.hkrr.estimator import fit_bytes
 
 GENERATORS = {"dataset 1": make_rising_sines, "dataset 2": make_oscillating_products}
 N_CENTERS = 500

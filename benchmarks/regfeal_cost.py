@@ -9,8 +9,8 @@ from benchmarks.regfeal_naive import fit_once
 from benchmarks.tables import print_row, timed
 from kernlens import RegFeaLRegressor
 from kernlens.datasets import make_two_sines
-from kernlens.estimators.regfeal._fit import fit_bytes
-from kernlens.estimators.regfeal._planning import ALPHAS, LEARN_ROWS, RHOS
+from kernlens.methods.regfeal.estimator import fit_bytes
+from kernlens.methods.regfeal.planning import ALPHAS, LEARN_ROWS, RHOS
 
 #: Settings of the grid that the literal version is timed on; the others cost the same.
 TIMED = ((0.05, 1.0), (0.2, 0.1), (0.6, 10.0))

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
-from kernlens.optim.feature_space import FeatureSpace
-from kernlens.optim.instantiations import Instantiation
-from kernlens.optim.weighting_solver import feature_unit
+from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
+from kernlens.methods.rkhs_weightings.instantiations import Instantiation
+from kernlens.methods.rkhs_weightings.solvers.solver import feature_unit
 
 FloatArray = NDArray[np.floating]
 #: Of predictions (n_samples, n_lambdas) and targets: one error for every lambda.

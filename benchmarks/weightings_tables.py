@@ -41,7 +41,7 @@ from kernlens import (
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
 )
-from kernlens.optim.instantiations import Instantiation, correlation_of
+from kernlens.methods.rkhs_weightings.instantiations import Instantiation, correlation_of
 
 NAMES = {
     "RWExpRelu": "exp_relu",

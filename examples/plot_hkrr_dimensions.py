@@ -60,13 +60,13 @@ from kernlens._rows import canonical_rows
 from kernlens.datasets import SyntheticData, make_oscillating_products, make_rising_sines
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import SquaredLoss
-from kernlens.optim.hyper_kernel_problem import (
+from kernlens.methods.hkrr.problem import (
     AlternatingGradient,
     HyperKernelProblem,
     MapOptimizer,
     VarPro,
 )
-from kernlens.optim.map_starts import random_map
+from kernlens.methods.hkrr.starts import random_map
 from kernlens.plotting._style import BAR, DATA, FIT, TEXT, tidy
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"

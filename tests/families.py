@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import kernlens
 from kernlens.kernels.radial import RationalQuadraticKernel
-from kernlens.optim.functional_gradient import FunctionalGradient
-from kernlens.optim.hermite_objective import HermiteObjective
-from kernlens.optim.hyper_kernel import HyperKernelObjective
-from kernlens.optim.hyper_kernel_problem import AlternatingGradient
-from kernlens.optim.laplacian_learning import LaplacianLearner
-from kernlens.optim.reduced_objective import ReducedObjective
-from kernlens.optim.weighting_learning import WeightingLearner
+from kernlens.methods.bkernn.objective import ReducedObjective
+from kernlens.methods.hkrr.objective import HyperKernelObjective
+from kernlens.methods.hkrr.problem import AlternatingGradient
+from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
+from kernlens.methods.regfeal.objective import HermiteObjective
+from kernlens.methods.rkhs_weightings.learner import WeightingLearner
+from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
 Settings = dict[str, Any]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
 
 FloatArray = NDArray[np.floating]
+
+#: Rows whose pairs give the median distance.
+MEDIAN_ROWS = 500
 
 
 def unit_rows(X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -28,3 +32,14 @@ def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
     """Return ``|x_i - z_j|^2``, (n, m), by one matrix product; never negative."""
     squares = squared_lengths(X)[:, None] + squared_lengths(Z) - 2.0 * (X @ Z.T)
     return np.maximum(squares, 0.0, out=squares)
+
+
+def median_distance(images: FloatArray) -> float:
+    """Median of ``|B(x_i - x_j)|`` over pairs of different images of the first rows; 1 if none.
+
+    The heuristic of HKRR (Section 5), gamma = 1 / (2 median^2). Rows come in an order unrelated to
+    their content, so that the first ones are a sample.
+    """
+    distances = pdist(images[:MEDIAN_ROWS])
+    distances = distances[distances > 0.0]
+    return float(np.median(distances)) if len(distances) else 1.0

@@ -8,11 +8,11 @@ from functools import cache
 
 import numpy as np
 
+from kernlens.fits.kernel_fit import KernelFitter
 from kernlens.kernels.one_dimensional import KERNELS, make_kernel
 from kernlens.losses import HuberLoss, LogisticLoss, MultinomialLoss, SquaredLoss
+from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.optim.composite_objective import CompositeObjective
-from kernlens.optim.kernel_fit import KernelFitter
-from kernlens.optim.reduced_objective import ReducedObjective
 from kernlens.penalties import make_penalty
 from reference import bkernn
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens.fits.held_out import Split
+from kernlens.fits.nystrom_fit import NystromFitter
 from kernlens.kernels.radial import make_radial_kernel
-from kernlens.optim.held_out import Split
-from kernlens.optim.hyper_kernel import HyperKernelObjective
-from kernlens.optim.nystrom_fit import NystromFitter
+from kernlens.methods.hkrr.objective import HyperKernelObjective
 from reference.bkernn_problems import LOSSES
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens.features.local_frames import LocalFrames
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS, make_derivatives
 from kernlens.kernels.dot_product import PolynomialKernel
 from kernlens.kernels.radial import RationalQuadraticKernel
-from kernlens.optim.laplacian_conjugate import ConjugateSolver
-from kernlens.optim.laplacian_exact import ExactSolver
-from kernlens.optim.laplacian_features import FeatureSolver
-from kernlens.optim.laplacian_problem import LabelledPoints, LaplacianPlan, Penalties
+from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
+from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Penalties
+from kernlens.methods.kernel_laplacian.solvers.conjugate import ConjugateSolver
+from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
+from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
 from reference import kernel_laplacian as oracle
 
 N, D = 13, 3

@@ -7,8 +7,8 @@ import numpy as np
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import GeometricSequence
 from kernlens.kernels.hermite import FINE
-from kernlens.optim.hermite_directions import Directions
-from kernlens.optim.hermite_objective import HermiteObjective
+from kernlens.methods.regfeal.directions import Directions
+from kernlens.methods.regfeal.objective import HermiteObjective
 from reference.bkernn_problems import LOSSES, targets
 
 RHO = 0.5

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from kernlens._blocks import map_blocks, split_range
+from kernlens._execution import map_blocks, split_range
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]

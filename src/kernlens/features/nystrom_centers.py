@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from kernlens._blocks import split_range
+from kernlens._execution import split_range
 
 FloatArray = NDArray[np.floating]
 #: ``(U, V) -> k(U, V)``, with k(u, u) = 1.

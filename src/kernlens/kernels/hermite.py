@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kernlens._blocks import map_blocks, split_range
+from kernlens._execution import map_blocks, split_range
 
 FloatArray = NDArray[np.floating]
 Value = TypeVar("Value")

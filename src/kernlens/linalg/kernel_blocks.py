@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._blocks import map_blocks, split_range, sum_blocks
+from kernlens._execution import map_blocks, split_range, sum_blocks
 from kernlens.kernels.radial import RadialKernel
 
 FloatArray = NDArray[np.floating]

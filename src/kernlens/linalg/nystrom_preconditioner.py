@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from kernlens._blocks import map_blocks, split_range
+from kernlens._execution import map_blocks, split_range
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import CurvatureRoot, DiagonalRoot
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._blocks import SERIAL_WORK, map_blocks, split_range
+from kernlens._execution import SERIAL_WORK, map_blocks, split_range
 from kernlens.kernels.one_dimensional import OneDimensionalKernel, SortedProjections
 
 FloatArray = NDArray[np.floating]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
 
-from kernlens._blocks import split_range
+from kernlens._execution import split_range
 
 FloatArray = NDArray[np.floating]
 

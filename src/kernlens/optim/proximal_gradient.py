@@ -1,4 +1,4 @@
-"""Algorithm 1 of BKerNN: proximal gradient steps with a backtracking line search."""
+"""Proximal gradient steps with a backtracking line search (Algorithm 1 of BKerNN)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._result import SolveResult, Status
-from kernlens.optim.composite_objective import CompositeObjective
+from kernlens.optim.composite_objective import CompositeObjective, Point
 from kernlens.optim.lbfgs import Progress
-from kernlens.optim.reduced_objective import ReducedPoint
 
 FloatArray = NDArray[np.floating]
 
@@ -16,8 +15,8 @@ MAX_HALVINGS = 60
 
 
 def proximal_gradient(
-    objective: CompositeObjective,
-    start: ReducedPoint,
+    objective: CompositeObjective[Point],
+    start: Point,
     *,
     max_iter: int = 20,
     tol: float = 0.0,
@@ -38,7 +37,7 @@ def proximal_gradient(
     ----------
     objective : CompositeObjective
         F.
-    start : ReducedPoint
+    start : SmoothPoint
         Where to start.
     max_iter : int
         Iterations.
@@ -52,7 +51,7 @@ def proximal_gradient(
     Returns
     -------
     SolveResult
-        `solution` is a ReducedPoint; `history` never increases.
+        `solution` is an evaluated point; `history` never increases.
     """
     point = start
     history = [objective.value(point)]
@@ -75,8 +74,8 @@ def proximal_gradient(
 
 
 def _backtrack(
-    objective: CompositeObjective, point: ReducedPoint, step: float
-) -> tuple[ReducedPoint, float] | None:
+    objective: CompositeObjective[Point], point: Point, step: float
+) -> tuple[Point, float] | None:
     gradient = objective.smooth.gradient(point)
     # G is known to about the rounding of its terms; a condition missed by less is met.
     slack = 4 * np.finfo(np.float64).eps * abs(point.value)

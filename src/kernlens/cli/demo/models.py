@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernlens.estimators.bkernn import BKerNNRegressor
+from kernlens.methods.bkernn import BKerNNRegressor
 
 OURS = "BKerNN"
 #: Fewer than the default of 100: enough for ten columns, and the demonstration stays short.

@@ -12,13 +12,13 @@ from tqdm.auto import tqdm
 
 from kernlens.cli.demo.models import Contender, make_bkernn, make_contenders
 from kernlens.cli.demo.problems import DemoProblem
-from kernlens.estimators.bkernn import BKerNNRegressor
 from kernlens.inspection import (
     DirectionSummary,
     ScoreComparison,
     compare_scores,
     summarize_directions,
 )
+from kernlens.methods.bkernn import BKerNNRegressor
 from kernlens.metrics import feature_learning_score
 from kernlens.plotting import DirectionsDisplay
 

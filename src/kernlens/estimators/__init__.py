@@ -1,1 +1,0 @@
-"""Estimators, one folder or file per family; a family never imports another."""

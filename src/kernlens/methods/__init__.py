@@ -1,0 +1,1 @@
+"""One room per method, with its mathematics; a room imports no other room."""

@@ -1,0 +1,257 @@
+"""Learning the particles: how alpha is chosen, and on how many rows which steps are taken.
+
+Up to ``SMALL`` rows everything happens on all rows. Beyond, the particles are learned on growing
+subsamples, because the directions settle long before the functions of them do: a first part of
+2000 rows, a second of 10,000, then the coefficients (and with up to 50,000 rows a few more steps on
+the particles) on all. Between parts ``alpha * sum of weights`` stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._result import SolveResult
+from kernlens._rows import CanonicalRows
+from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
+from kernlens.methods.bkernn.path import (
+    PathFollower,
+    ValidationCurve,
+    minimise_from_both,
+    revive,
+    validation_curve,
+)
+from kernlens.optim.factored_lbfgs import factored_lbfgs
+from kernlens.optim.lbfgs import Progress
+from kernlens.optim.proximal_gradient import proximal_gradient
+
+FloatArray = NDArray[np.floating]
+#: Given the name of a stage, returns the callback of its iterations (or None).
+StageProgress = Callable[[str], Progress | None]
+
+SMALL = 4000
+FIRST_PART = 2000
+SECOND_PART = 10_000
+REFINE_ALL_MAX = 50_000
+VALIDATION_ROWS = 4000
+N_FOLDS = 3
+#: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
+GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
+#: Relative residual of the solves inside a step, and while alpha is chosen.
+STEP_TOL = 1e-7
+SEARCH_TOL = 1e-5
+#: Iterations at one value of alpha while choosing it: enough to rank the values.
+SEARCH_ITER = 20
+#: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
+#: the iterations at each: fewer were measured to miss weak directions.
+APPROACH = 10.0 ** np.array([1.0, 0.5])
+APPROACH_ITER = 80
+#: Proximal steps at the end, which make exact zeros of what is nearly zero.
+POLISH_ITER = 3
+#: Quasi-Newton steps on all rows after the subsamples.
+ALL_ROWS_ITER = 10
+#: Relative residual of the solves inside the steps on many rows.
+LARGE_TOL = 1e-6
+#: Relative residual of the last solve; the looser one changes predictions by less than the noise
+#: of any data set of that size.
+FINAL_TOL = 1e-10
+FINAL_TOL_LARGE = 1e-6
+FINAL_TOL_MAX_SAMPLES = 20_000
+
+
+@dataclass
+class ParticleLearner:
+    """Minimises over the particles, and keeps the best state if interrupted.
+
+    Attributes
+    ----------
+    problem : ParticleProblem
+    rows : CanonicalRows
+    fresh : ndarray of shape (n_particles, n_features)
+        Random particles.
+    max_iter, tol
+        Of the last stage.
+    strata : ndarray of shape (n_rows,) or None
+        Classes to be spread evenly over folds.
+    progress : callable or None
+        See :data:`StageProgress`.
+    """
+
+    problem: ParticleProblem
+    rows: CanonicalRows
+    fresh: FloatArray
+    max_iter: int = 100
+    tol: float = 1e-6
+    strata: NDArray[np.integer] | None = None
+    progress: StageProgress | None = None
+    _watched: ParticleObjective | None = field(default=None, init=False)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the particles are learned on subsamples."""
+        return len(self.rows.X) > SMALL and self.problem.kernel.linear_cost
+
+    def choose_alpha(self) -> tuple[float, ValidationCurve]:
+        """Choose alpha on a grid by held-out loss: three folds, or other rows if there are many."""
+        total = float(self.rows.weights.sum())
+        shifts = GRID * self.problem.reference_alpha(self.rows) * total
+        parts = self._parts()
+        if not parts:
+            # Too few rows, or too few of a class, to hold any out.
+            return self._middle_alpha(), ValidationCurve(np.empty(0), np.empty(0))
+        followers = [
+            self._follower(train, "choosing alpha", SEARCH_ITER, SEARCH_TOL) for train, _ in parts
+        ]
+        curve = validation_curve(followers, [test for _, test in parts], shifts)
+        return curve.best() / total, curve
+
+    def learn(self, alpha: float) -> SolveResult:
+        """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
+        if self.is_large:
+            return self._learn_large(alpha)
+        return self._polish(
+            self._learn_on(self.rows, alpha), self.problem.objective(self.rows, alpha)
+        )
+
+    def learn_plainly(self, alpha: float, start: FloatArray | None = None) -> SolveResult:
+        """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
+        objective = self._objective(self.rows, alpha, tol=FINAL_TOL)
+        return proximal_gradient(
+            objective,
+            objective.at(self.fresh if start is None else start),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage("Algorithm 1"),
+        )
+
+    def learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
+        """Minimise at `alpha` from given particles, as they are and revived, on all rows."""
+        objective = self._objective(self.rows, alpha)
+        ends = [
+            factored_lbfgs(
+                objective,
+                objective.at(start),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                progress=self._stage("learning directions"),
+            )
+            for start in (W, revive(W, self.fresh))
+        ]
+        best = min(ends, key=lambda end: objective.value(end.solution))
+        return self._polish(best, objective)
+
+    def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
+        """Coefficients on all rows for given particles, to full accuracy."""
+        tol = FINAL_TOL if len(self.rows.X) <= FINAL_TOL_MAX_SAMPLES else FINAL_TOL_LARGE
+        objective = self.problem.objective(self.rows, alpha, tol=tol)
+        if isinstance(solution, ReducedPoint):
+            return objective.refine(solution)
+        return objective.at(solution)
+
+    def best_so_far(self) -> tuple[FloatArray, float]:
+        """Particles and alpha to go on with after an interruption."""
+        if self._watched is None or self._watched.best is None:
+            return self.fresh, self._middle_alpha()
+        total = float(self.rows.weights.sum())
+        part = float(self._watched.smooth.fitter.weights.sum())
+        return self._watched.best.W, self._watched.strength * part / total
+
+    def _middle_alpha(self) -> float:
+        return float(GRID[2]) * self.problem.reference_alpha(self.rows)
+
+    def _watch(self, objective: ParticleObjective) -> ParticleObjective:
+        """Remember the objective that is being minimised: it keeps its best point."""
+        self._watched = objective
+        return objective
+
+    def _objective(
+        self, rows: CanonicalRows, alpha: float, tol: float = STEP_TOL
+    ) -> ParticleObjective:
+        return self._watch(self.problem.objective(rows, alpha, tol=tol))
+
+    def _parts(self) -> list[tuple[CanonicalRows, CanonicalRows]]:
+        """Rows to train on, and rows to score on."""
+        if self.is_large:
+            train = slice(0, FIRST_PART)
+            test = slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS)
+            return [(self.rows.take(train), self.rows.take(test))]
+        folds = self.rows.folds(N_FOLDS, self.strata)
+        if self.strata is not None:
+            # A class that is absent from a training part has no finite fit there.
+            n_classes = len(np.unique(self.strata))
+            folds = [fold for fold in folds if len(np.unique(self.strata[fold[0]])) == n_classes]
+        return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
+
+    def _follower(
+        self, rows: CanonicalRows, stage: str, max_iter: int, inner_tol: float
+    ) -> PathFollower:
+        return PathFollower(
+            self.problem,
+            rows,
+            self.fresh,
+            max_iter=max_iter,
+            tol=self.tol,
+            inner_tol=inner_tol,
+            watch=self._watch,
+            progress=self._stage(stage),
+        )
+
+    def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
+        """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
+        n_iter = min(APPROACH_ITER, self.max_iter)
+        follower = self._follower(rows, "approaching alpha", n_iter, STEP_TOL)
+        for factor in (*APPROACH, 1.0):
+            objective, point = follower.advance(factor * alpha)
+        return factored_lbfgs(
+            objective,
+            point,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage("learning directions"),
+        )
+
+    def _learn_large(self, alpha: float) -> SolveResult:
+        """Learn on a first and a second part, then move to all rows."""
+        total = float(self.rows.weights.sum())
+        first = self.rows.take(slice(0, FIRST_PART))
+        end = self._learn_on(first, alpha * total / float(first.weights.sum()))
+        second = self.rows.take(slice(0, SECOND_PART))
+        objective = self._objective(
+            second, alpha * total / float(second.weights.sum()), tol=LARGE_TOL
+        )
+        end = minimise_from_both(
+            objective,
+            end.solution.W,
+            self.fresh,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self._stage(f"refining on {len(second.X)} rows"),
+        )
+        end = self._polish(end, objective)
+        return self._move_to_all_rows(end, alpha)
+
+    def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
+        objective = self._objective(self.rows, alpha, tol=LARGE_TOL)
+        point = objective.at(end.solution.W)
+        if len(self.rows.X) > REFINE_ALL_MAX:
+            return SolveResult(point, end.status, end.n_iter, (objective.value(point),))
+        steps = factored_lbfgs(
+            objective,
+            point,
+            max_iter=min(ALL_ROWS_ITER, self.max_iter),
+            tol=self.tol,
+            progress=self._stage("refining on all rows"),
+        )
+        return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, steps.history)
+
+    def _polish(self, end: SolveResult, objective: ParticleObjective) -> SolveResult:
+        """Proximal steps from the end of the quasi-Newton ones; the objective only decreases."""
+        steps = proximal_gradient(objective, end.solution, max_iter=POLISH_ITER)
+        history = (*end.history, *(value for value in steps.history if value < end.history[-1]))
+        return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, history)
+
+    def _stage(self, name: str) -> Progress | None:
+        return None if self.progress is None else self.progress(name)

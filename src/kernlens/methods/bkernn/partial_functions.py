@@ -1,0 +1,56 @@
+"""The one-dimensional functions that a fitted BKerNN adds up, for plotting and inspection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens.methods.bkernn.function import RidgeFunctions
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class PartialFunctions:
+    """Functions g_j with ``prediction = constant + sum_j g_j(direction_j . (x - offset))``.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (n_functions, n_features)
+        Unit vectors in the units of X, the function with the largest spread first.
+    grid : ndarray of shape (n_functions, n_points)
+        Projections ``direction . (x - offset)`` over the range of the training rows.
+    values : ndarray of shape (n_functions, n_points, n_targets)
+        g_j on its grid, of mean zero over the grid.
+    constant : ndarray of shape (n_targets,)
+        What the centring took out, with the intercept.
+    offset : ndarray of shape (n_features,)
+        Mean of the training rows.
+    """
+
+    directions: FloatArray
+    grid: FloatArray
+    values: FloatArray
+    constant: FloatArray
+    offset: FloatArray
+
+
+def tabulate(functions: RidgeFunctions, offset: FloatArray, n_points: int) -> PartialFunctions:
+    """Evaluate every function of a fit on a grid over its knots."""
+    share = np.linspace(0.0, 1.0, n_points)
+    low, high = functions.knots[:, :1], functions.knots[:, -1:]
+    grid = low + share * (high - low)
+    values = functions.contributions(grid)
+    means = values.mean(axis=2, keepdims=True)
+    values = values - means
+    order = np.argsort(-np.sqrt(np.mean(values**2, axis=(0, 2))), kind="stable")
+    lengths = np.linalg.norm(functions.particles, axis=1)
+    return PartialFunctions(
+        directions=(functions.particles / lengths[:, None])[order],
+        grid=(grid / lengths[:, None])[order],
+        values=np.moveaxis(values, 0, 2)[order],
+        constant=functions.intercept + means[:, :, 0].sum(axis=1),
+        offset=offset,
+    )

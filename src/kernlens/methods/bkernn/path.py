@@ -1,0 +1,169 @@
+"""A descending path in alpha, with two starts at every value, and its cross-validation.
+
+The particles found for a larger alpha are a good start: they have the few strongest directions.
+They can also be too few, and a direction that has vanished does not come back, because a factor at
+zero has no gradient. So every value of alpha is also tried from the fresh random particles, and the
+lower objective wins. Measured on 21 data sets, this finds what either start finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._execution import map_blocks
+from kernlens._result import SolveResult
+from kernlens._rows import CanonicalRows
+from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
+from kernlens.optim.factored_lbfgs import factored_lbfgs
+from kernlens.optim.lbfgs import Progress
+
+FloatArray = NDArray[np.floating]
+
+#: Share of fresh particles mixed into a warm start, so that no direction is exactly absent.
+REVIVAL = 0.1
+#: Runs go side by side from SERIAL_WORK / 20 entries of the sorted projections on.
+SIDE_BY_SIDE_SHARE = 20.0
+#: A curve that has been this much above its minimum for two values of alpha is not followed on.
+GIVE_UP_RATIO = 1.05
+
+
+@dataclass
+class PathFollower:
+    """Walks down in alpha on given rows; remembers where it is.
+
+    Attributes
+    ----------
+    problem, rows
+        What is minimised, and on which rows.
+    fresh : ndarray of shape (n_particles, n_features)
+        Random particles.
+    max_iter, tol, inner_tol
+        Of the minimisation at one alpha, and of the linear solves inside it.
+    watch : callable
+        Told about every objective before it is minimised.
+    """
+
+    problem: ParticleProblem
+    rows: CanonicalRows
+    fresh: FloatArray
+    max_iter: int
+    tol: float
+    inner_tol: float
+    watch: Callable[[ParticleObjective], ParticleObjective]
+    progress: Progress | None = None
+    point: ReducedPoint | None = field(default=None, init=False)
+
+    def advance(self, alpha: float) -> tuple[ParticleObjective, ReducedPoint]:
+        """Minimise at `alpha` from both starts and keep the better end."""
+        objective = self.watch(self.problem.objective(self.rows, alpha, tol=self.inner_tol))
+        end = minimise_from_both(
+            objective,
+            None if self.point is None else self.point.W,
+            self.fresh,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=self.progress,
+        )
+        point: ReducedPoint = end.solution
+        self.point = point
+        return objective, point
+
+
+def minimise_from_both(
+    objective: ParticleObjective,
+    previous: FloatArray | None,
+    fresh: FloatArray,
+    *,
+    max_iter: int,
+    tol: float,
+    progress: Progress | None = None,
+) -> SolveResult:
+    """Minimise from the fresh particles and, if there are any, from the previous ones.
+
+    Returns the end with the lower objective. The two runs do not depend on each other and go side
+    by side once the rows are many enough for their loops to leave the interpreter free.
+    """
+    starts = [fresh] if previous is None else [fresh, revive(previous, fresh)]
+
+    def minimise(W: FloatArray) -> SolveResult:
+        return factored_lbfgs(
+            objective, objective.at(W), max_iter=max_iter, tol=tol, progress=progress
+        )
+
+    work = SIDE_BY_SIDE_SHARE * float(len(objective.smooth.X) * len(fresh))
+    ends = map_blocks(minimise, starts, n_jobs=objective.smooth.n_jobs, work=work)
+    return min(ends, key=lambda end: objective.value(end.solution))
+
+
+def revive(W: FloatArray, fresh: FloatArray) -> FloatArray:
+    """Mix a little of the fresh particles into `W`, in proportion to its size."""
+    size = float(np.linalg.norm(fresh))
+    if size == 0.0:
+        return W.copy()
+    ratio = max(float(np.linalg.norm(W)) / size, REVIVAL)
+    return W + REVIVAL * ratio * fresh
+
+
+@dataclass(frozen=True)
+class ValidationCurve:
+    """Mean held-out loss along a path.
+
+    Attributes
+    ----------
+    shifts : ndarray of shape (n_tried,)
+        ``alpha * sum of weights``, decreasing; shorter than the grid if the curve was given up.
+    losses : ndarray of shape (n_tried,)
+        Weighted mean loss on the held-out rows.
+    """
+
+    shifts: FloatArray
+    losses: FloatArray
+
+    def best(self) -> float:
+        """Lowest point of the curve, between the grid's values.
+
+        The vertex of the parabola through the lowest value and its neighbours, in logarithms of
+        both axes: a steep rise on one side and a flat one on the other say that the minimum lies
+        towards the flat side. At an end of the curve, the end.
+        """
+        low = int(np.argmin(self.losses))
+        if not 0 < low < len(self.losses) - 1 or self.losses[low] <= 0.0:
+            return float(self.shifts[low])
+        left, middle, right = np.log(self.losses[low - 1 : low + 2])
+        bend = left - 2.0 * middle + right
+        offset = 0.5 * (left - right) / bend if bend > 0.0 else 0.0
+        step = np.log(self.shifts[low + 1] / self.shifts[low])
+        return float(self.shifts[low] * np.exp(offset * step))
+
+
+def validation_curve(
+    followers: Sequence[PathFollower],
+    held_out: Sequence[CanonicalRows],
+    shifts: FloatArray,
+) -> ValidationCurve:
+    """Walk several followers down together, each scored on its own held-out rows.
+
+    Values are given as ``shift = alpha * sum of weights``: the best alpha falls about like 1/n, so
+    the shift is what parts of different size have in common.
+    """
+    total = sum(float(part.weights.sum()) for part in held_out)
+    losses: list[float] = []
+    for shift in shifts:
+        loss = 0.0
+        for follower, test in zip(followers, held_out, strict=True):
+            _, point = follower.advance(shift / float(follower.rows.weights.sum()))
+            loss += _held_out_loss(point, follower.problem, test)
+        losses.append(loss / total)
+        if len(losses) > 2 and min(losses[-2:]) > GIVE_UP_RATIO * min(losses):
+            break
+    return ValidationCurve(np.asarray(shifts[: len(losses)]), np.asarray(losses))
+
+
+def _held_out_loss(point: ReducedPoint, problem: ParticleProblem, test: CanonicalRows) -> float:
+    decision = RidgeFunctions.of(point).decision(test.X, problem.n_jobs)
+    return float(test.weights @ problem.loss.values(test.y, decision))

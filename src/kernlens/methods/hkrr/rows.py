@@ -1,0 +1,172 @@
+"""Rows, centres and first maps of the stages of an HKRR fit, all following from one seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._geometry import MEDIAN_ROWS, median_distance
+from kernlens._rows import CanonicalRows
+from kernlens.features.nystrom_centers import distinct_rows, leverage_centers, uniform_centers
+from kernlens.fits.held_out import Split
+from kernlens.methods.hkrr.plan import WIDE, LearningPlan
+from kernlens.methods.hkrr.problem import HyperKernelProblem
+from kernlens.methods.hkrr.search import score_point
+from kernlens.methods.hkrr.starts import random_map, subspace_map
+
+FloatArray = NDArray[np.floating]
+
+#: Rows that settings are searched on.
+SEARCH_ROWS = 5000
+#: Folds for up to so many rows; beyond, one split.
+FOLDS = ((1000, 5), (3000, 3))
+#: Centres while searching.
+SEARCH_CENTERS = 100
+#: The same where every evaluation takes several Newton steps.
+NEWTON_FOLDS = 3
+NEWTON_CENTERS = 50
+#: Centres while tuning the last fit.
+TUNE_CENTERS = 300
+#: Rows that the map is learned on: within bounds, as many as keep an evaluation, of cost
+#: n * centres^2, cheap.
+LEARN_ROWS = (4_000, 10_000)
+LEARN_WORK = 1e9
+#: Alpha at which first maps are compared, and centres of the plain fit behind one of them.
+START_ALPHA = 1e-3
+SUBSPACE_CENTERS = 300
+#: Beyond so many columns square matrices of their number are not formed unless asked for.
+MOST_SQUARE = 1000
+
+
+@dataclass(frozen=True)
+class StageRows:
+    """What each stage of a fit works on.
+
+    Attributes
+    ----------
+    problem : HyperKernelProblem
+    rows : CanonicalRows
+        All rows, in an order unrelated to their content.
+    plan : LearningPlan
+    seed : int
+        All random choices follow from it.
+    strata : ndarray of int of shape (n_rows,) or None
+        Classes, spread evenly over the folds.
+    """
+
+    problem: HyperKernelProblem
+    rows: CanonicalRows
+    plan: LearningPlan
+    seed: int
+    strata: NDArray[np.integer] | None = None
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Numbers of components to choose from, widest first."""
+        return self.plan.widths(self.rows.X.shape[1])
+
+    @property
+    def forms_square_maps(self) -> bool:
+        """Whether there are few enough columns for maps with a row for each."""
+        return self.rows.X.shape[1] <= MOST_SQUARE
+
+    def splits(self) -> list[Split]:
+        """Parts to learn from and to score on, with the centres of the search."""
+        newton = not self.problem.loss.quadratic
+        n_centers = min(self.plan.n_centers, NEWTON_CENTERS if newton else SEARCH_CENTERS)
+        rows = self.rows.take(slice(0, SEARCH_ROWS))
+        strata = None if self.strata is None else self.strata[:SEARCH_ROWS]
+        n_folds = next((folds for most, folds in FOLDS if len(rows.X) <= most), None)
+        if n_folds is not None and newton:
+            n_folds = NEWTON_FOLDS
+        masks = rows.folds(4, strata)[:1] if n_folds is None else rows.folds(n_folds, strata)
+        splits = []
+        for train, test in masks:
+            part = rows.take(train)
+            splits.append(Split(part, rows.take(test), self.centers(part, n_centers)))
+        return splits or [Split(rows, rows, self.centers(rows, n_centers))]
+
+    def tuning_splits(self, splits: list[Split]) -> list[Split]:
+        """The same parts with the centres that the last fit is tuned with."""
+        n_centers = min(self.plan.refit_centers or 1, TUNE_CENTERS)
+        return [replace(split, Z=self.centers(split.train, n_centers)) for split in splits]
+
+    def learning_rows(self) -> CanonicalRows:
+        """As many rows as pay for learning the map."""
+        affordable = int(LEARN_WORK / self.plan.n_centers**2)
+        return self.rows.take(slice(0, int(np.clip(affordable, *LEARN_ROWS))))
+
+    def centers(
+        self,
+        rows: CanonicalRows,
+        n_centers: int,
+        B: FloatArray | None = None,
+        alpha: float = START_ALPHA,
+    ) -> FloatArray:
+        """Draw centres (n_centers, n_features) among `rows`; leverage scores are those for B."""
+        candidates = distinct_rows(rows.group)
+        if self.plan.centers == "uniform":
+            return rows.X[uniform_centers(candidates, n_centers, self._random(0))]
+        images = rows.X / median_distance(self.rows.X) if B is None else rows.X @ B.T
+        chosen = leverage_centers(
+            images,
+            rows.weights,
+            candidates,
+            n_centers,
+            self.problem.kernel.matrix,
+            alpha,
+            self._random(0),
+        )
+        return rows.X[chosen]
+
+    def first_maps(self, split: Split) -> list[FloatArray]:
+        """First maps, the one that predicts best first.
+
+        They are wide even if few components are wanted: narrow maps get stuck more often.
+        """
+        if self.plan.start is not None:
+            return [self.plan.start]
+        width = min(max(self.widths[0], WIDE), self.rows.X.shape[1])
+        init = self.plan.init
+        if not isinstance(init, str):
+            return [self._normalised(init)]
+        candidates = []
+        if init in ("auto", "random"):
+            candidates += self._random_maps(width, self.plan.n_init)
+        if init == "subspace" or (init == "auto" and self.forms_square_maps):
+            Z = self.centers(split.train, SUBSPACE_CENTERS)
+            plain = self.problem.objective(split.train, Z, START_ALPHA)
+            candidates.append(subspace_map(plain, width, split.train.weights))
+        maps = [self._normalised(B) for B in candidates]
+        if len(maps) == 1:
+            return maps
+        objective = self.problem.objective(split.train, split.Z, START_ALPHA)
+        points = [objective.at(B, tol=1e-4) for B in maps]
+        losses = [score_point(self.problem, p, split.test, self.plan.bounds) for p in points]
+        return [maps[k] for k in np.argsort(losses, kind="stable")]
+
+    def first_map(self) -> FloatArray:
+        """A start that needs no work, for an interruption before anything was learned."""
+        return self._normalised(self._random_maps(self.widths[0], 1)[0])
+
+    def plain_map(self) -> FloatArray:
+        """No feature learning: all directions alike."""
+        return self._varying(np.eye(self.rows.X.shape[1])) / median_distance(self.rows.X)
+
+    def _random_maps(self, width: int, number: int) -> list[FloatArray]:
+        random = self._random(1)
+        return [random_map(width, self.rows.X.shape[1], random) for _ in range(number)]
+
+    def _normalised(self, B: FloatArray) -> FloatArray:
+        """The map with a median distance of 1: the length scale follows the current B."""
+        B = self._varying(B)
+        return B / median_distance(self.rows.X[:MEDIAN_ROWS] @ B.T)
+
+    def _varying(self, B: FloatArray) -> FloatArray:
+        """The map blind to constant columns, which cannot matter."""
+        return np.where(np.ptp(self.rows.X, axis=0) > 0.0, B, 0.0)
+
+    def _random(self, stream: int) -> np.random.RandomState:
+        return np.random.RandomState([self.seed, stream])

@@ -1,0 +1,191 @@
+"""Choice of HKRR's number of components and alpha on held-out rows, maps reused along the way.
+
+Every split follows decreasing values of alpha, each started from the map of the one before. A
+strong penalty on the function leaves only the directions that matter; as it weakens they stay, and
+local minima that a direct start would fall into are avoided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._rows import CanonicalRows
+from kernlens.fits.held_out import Bounds, Split, held_out_loss
+from kernlens.methods.hkrr.objective import HyperKernelPoint
+from kernlens.methods.hkrr.problem import HyperKernelProblem
+from kernlens.methods.hkrr.starts import gradient_outer_product
+from kernlens.methods.hkrr.varpro import Watch
+from kernlens.optim.lbfgs import Progress
+
+FloatArray = NDArray[np.floating]
+
+#: Relative decrease at which the iterations at one alpha of a path end.
+STEP_TOL = 1e-4
+#: A path ends after this many alphas in a row that gain less than this share over the best before.
+PATIENCE = 2
+GAIN = 0.01
+#: A direction counts if the function varies along it at least this much, as a share.
+SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Visited:
+    """One setting, with the map it led to on every split and the mean held-out loss."""
+
+    n_components: int
+    alpha: float
+    loss: float
+    maps: tuple[FloatArray, ...]
+
+
+@dataclass
+class SettingSearch:
+    """Paths over alpha for several numbers of components.
+
+    Attributes
+    ----------
+    problem : HyperKernelProblem
+    splits : sequence of Split
+    alphas : sequence of float
+        Tried from large to small.
+    bounds : tuple of ndarray of shape (n_targets,), or None
+        Lowest and highest decision values, to which what is scored is clipped (the paper's T_M).
+    progress, watch : callable or None
+        The callback of iterations, and alpha -> callback of evaluated points.
+    visited : list of Visited
+        Everything tried so far.
+    """
+
+    problem: HyperKernelProblem
+    splits: Sequence[Split]
+    alphas: Sequence[float]
+    bounds: Bounds | None = None
+    progress: Progress | None = None
+    watch: Callable[[float], Watch] | None = None
+    visited: list[Visited] = field(default_factory=list, init=False)
+
+    def follow(self, starts: Sequence[FloatArray], alphas: Sequence[float] | None = None) -> None:
+        """Go down the alphas from one map per split, until predictions stop improving."""
+        maps = tuple(starts)
+        lowest, worse = np.inf, 0
+        for alpha in self.alphas if alphas is None else alphas:
+            ends = [self._step(split, B, alpha) for split, B in zip(self.splits, maps, strict=True)]
+            maps = tuple(end.W for end in ends)
+            losses = [
+                score_point(self.problem, end, split.test, self.bounds)
+                for end, split in zip(ends, self.splits, strict=True)
+            ]
+            loss = float(np.mean(losses))
+            self.visited.append(Visited(len(maps[0]), alpha, loss, maps))
+            worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
+            lowest = min(lowest, loss)
+            if worse == PATIENCE:
+                return
+
+    def settle(self, starts: Sequence[FloatArray]) -> Visited:
+        """Learn at the largest alpha from several maps; every split gets the one that fits it best.
+
+        Local minima are decided here: the starts go round the splits, each split is learned from
+        at least one of them, and takes over a map of another where that has a lower objective.
+        What a strongly penalised map of another split knows of held-out rows is negligible.
+        """
+        alpha = self.alphas[0]
+        n_splits = len(self.splits)
+        ends = [
+            self._step(self.splits[k % n_splits], starts[k % len(starts)], alpha).W
+            for k in range(max(n_splits, len(starts)))
+        ]
+        maps = []
+        for split in self.splits:
+            objective = self.problem.objective(split.train, split.Z, alpha)
+            points = [objective.at(B) for B in ends]
+            lowest = min(points, key=lambda point: self.problem.value(objective, point))
+            maps.append(lowest.W)
+        return Visited(len(maps[0]), alpha, np.nan, tuple(maps))
+
+    @property
+    def best(self) -> Visited:
+        """The setting with the lowest held-out loss; of equal ones the first."""
+        return min(self.visited, key=lambda setting: setting.loss)
+
+    def narrowed(self, setting: Visited, n_components: int) -> list[FloatArray]:
+        """Maps of `setting` reduced to the directions that matter most, one per split."""
+        return [
+            reduce_map(B, directions[:n_components])
+            for B, (_, directions) in zip(setting.maps, self._strengths(setting), strict=True)
+        ]
+
+    def n_directions(self, setting: Visited) -> int:
+        """Number of directions that a function of `setting` varies along by at least SHARE."""
+        shares = [slopes / (slopes.sum() or 1.0) for slopes, _ in self._strengths(setting)]
+        return max(1, int(np.sum(np.mean(shares, axis=0) >= SHARE)))
+
+    def _strengths(self, setting: Visited) -> list[tuple[FloatArray, FloatArray]]:
+        points = [
+            self.problem.objective(split.train, split.Z, setting.alpha).at(B)
+            for split, B in zip(self.splits, setting.maps, strict=True)
+        ]
+        return [
+            direction_strengths(point, split.train.weights)
+            for point, split in zip(points, self.splits, strict=True)
+        ]
+
+    def _step(self, split: Split, B: FloatArray, alpha: float) -> HyperKernelPoint:
+        objective = self.problem.objective(split.train, split.Z, alpha)
+        result = self.problem.minimise(
+            objective,
+            objective.at(B),
+            max_iter=self.problem.optimizer.search_iter,
+            tol=STEP_TOL,
+            progress=self.progress,
+            watch=None if self.watch is None else self.watch(alpha),
+        )
+        point: HyperKernelPoint = result.solution
+        return point
+
+
+def score_point(
+    problem: HyperKernelProblem,
+    point: HyperKernelPoint,
+    test: CanonicalRows,
+    bounds: Bounds | None,
+) -> float:
+    """Mean loss of the function fitted at a point on other rows."""
+    matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.centre_images)
+    decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
+    return held_out_loss(problem.loss, test, decision, bounds)
+
+
+def direction_strengths(
+    point: HyperKernelPoint, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Root mean square slopes of a fitted function along its principal directions.
+
+    Returns
+    -------
+    slopes : ndarray of shape (n_components,)
+        Square roots of the leading eigenvalues of the average gradient outer product, decreasing.
+    directions : ndarray of shape (n_components, n_features)
+        Its eigenvectors, orthonormal rows.
+    """
+    B = point.W
+    M = gradient_outer_product(point, weights)
+    # Eigenvectors of B^T M B lie in the row space of B: an orthonormal basis of it makes this a
+    # small problem.
+    basis, R = np.linalg.qr(B.T)
+    values, vectors = np.linalg.eigh(R @ M @ R.T)
+    slopes = np.sqrt(np.maximum(values[::-1], 0.0))
+    return slopes, (basis @ vectors[:, ::-1]).T
+
+
+def reduce_map(B: FloatArray, directions: FloatArray) -> FloatArray:
+    """The map restricted to orthonormal `directions` (r, n_features), with r rows, up to rotation.
+
+    ``|reduce_map(B, Q) x| = |B Q^T Q x|``.
+    """
+    restricted = B @ directions.T
+    return np.linalg.qr(restricted, mode="r") @ directions

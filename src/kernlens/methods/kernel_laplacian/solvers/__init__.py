@@ -1,0 +1,1 @@
+"""The ways to solve for the function."""

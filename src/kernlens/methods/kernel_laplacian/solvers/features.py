@@ -1,0 +1,114 @@
+"""Solve in explicit features: Nyström centres or random Fourier features."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens.features.fourier import FourierMap
+from kernlens.kernels.derivatives import KernelDerivatives
+from kernlens.linalg.ridge_spectrum import RidgeSpectrum
+from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, FeatureMap, KernelMap
+from kernlens.methods.kernel_laplacian.function import function_in_basis
+from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
+from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Learned, Penalties
+from kernlens.methods.kernel_laplacian.solvers.solver import (
+    LEAVE_ONE_OUT_ROWS,
+    SAMPLE,
+    LaplacianSolver,
+)
+
+FloatArray = NDArray[np.floating]
+
+#: Of many labelled rows, held out of the comparison of penalties.
+HELD_OUT_SHARE = 0.2
+
+
+def draw_map(
+    kernel: KernelDerivatives, fourier: str | None, points: FloatArray, n_components: int, seed: int
+) -> FeatureMap:
+    """Random features of a named kernel, or centres among distinct points; all if too few."""
+    random = np.random.RandomState(seed)
+    if fourier is not None:
+        return FourierMap.draw(fourier, points.shape[1], n_components, random)
+    drawn = random.permutation(len(points))[:n_components]
+    return KernelMap(kernel, points[np.sort(drawn)])
+
+
+class FeatureSolver(LaplacianSolver):
+    """One decomposition of the energy for all penalties, then ridge regression on features."""
+
+    def __init__(
+        self,
+        plan: LaplacianPlan,
+        rows: LabelledPoints,
+        frames: LocalFrames | None,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(plan, rows, frames, n_jobs)
+        feature_map = draw_map(plan.kernel, plan.fourier, rows.points, plan.n_components, plan.seed)
+        largest = plan.ratios[-1] if plan.given is None else plan.given.ratio
+        self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs, largest)
+
+    @cached_property
+    def _sample(self) -> FloatArray:
+        return self.basis.features(self.rows.points[:SAMPLE])
+
+    @cached_property
+    def _labelled(self) -> FloatArray:
+        return self.basis.features(self.rows.labelled_points[:LEAVE_ONE_OUT_ROWS])
+
+    def sample_kernel(self, ratio: float) -> FloatArray:
+        damped = self._sample * self.basis.damping(ratio)
+        kernel: FloatArray = damped @ damped.T
+        return kernel
+
+    def spectrum(self, ratio: float) -> RidgeSpectrum:
+        part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
+        damped = self._labelled * self.basis.damping(ratio)
+        return RidgeSpectrum.of_features(damped, part.y, part.label_weights)
+
+    def losses(self, ratio: float, alphas: list[float]) -> list[float]:
+        """By leaving single rows out, or of many rows a fifth; one decomposition per ratio."""
+        if len(self.rows.labelled) <= LEAVE_ONE_OUT_ROWS:
+            return super().losses(ratio, alphas)
+        damping = self.basis.damping(ratio)
+        learned, held_out = (system.scaled(damping) for system in self._systems)
+        solutions = learned.solve_along(alphas)
+        return [float(held_out.mean_losses(*solution).sum()) for solution in solutions]
+
+    def fit(self, penalties: Penalties) -> Learned:
+        """Solve (Phi^T W Phi / Wl + mu diag(e) + alpha) eta = Phi^T W y / Wl."""
+        damping = self.basis.damping(penalties.ratio)
+        system = self._system.scaled(damping)
+        b, intercept = system.solve(penalties.alpha)
+        objective = float(np.sum(system.mean_losses(b, intercept)))
+        objective += penalties.alpha * float(np.vdot(b, b))
+        function = function_in_basis(self.basis, b * damping, intercept)
+        return Learned(function, penalties, objective)
+
+    @cached_property
+    def _system(self) -> RidgeSystem:
+        """Normal equations of all labelled rows, in the basis."""
+        if "_systems" in self.__dict__:
+            learned, held_out = self._systems
+            return learned.merged(held_out)
+        return self._accumulate(slice(0, len(self.rows.labelled)))
+
+    @cached_property
+    def _systems(self) -> tuple[RidgeSystem, RidgeSystem]:
+        """Those of the rows to learn from, and of the rows held out."""
+        n = len(self.rows.labelled)
+        first = n - int(HELD_OUT_SHARE * n)
+        return self._accumulate(slice(0, first)), self._accumulate(slice(first, n))
+
+    def _accumulate(self, labels: slice) -> RidgeSystem:
+        part = self.rows.with_labels(labels)
+        # Near their mean already: what is left to take off does not cancel.
+        shift = self._sample.mean(axis=0)
+        return self.basis.ridge_system(
+            part.labelled_points, part.y, part.label_weights, shift, self.n_jobs
+        )

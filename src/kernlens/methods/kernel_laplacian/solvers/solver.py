@@ -1,0 +1,86 @@
+"""What the ways to solve share: the deformed kernel, and how to judge penalties by it.
+
+For given mu and alpha the fit is kernel ridge regression on the labelled rows alone, with the
+kernel of the space whose squared norm is |f|^2 + (mu / alpha) E(f); it depends on the ratio only.
+All unlabelled points are in that kernel.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens.linalg.ridge_spectrum import RidgeSpectrum
+from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
+from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Learned, Penalties
+
+FloatArray = NDArray[np.floating]
+
+#: Labelled rows up to which penalties are judged by leaving one out.
+LEAVE_ONE_OUT_ROWS = 1000
+#: Points that the deformed kernel is measured on.
+SAMPLE = 500
+
+
+class LaplacianSolver(ABC):
+    """One way to solve, for some points.
+
+    Parameters
+    ----------
+    plan : LaplacianPlan
+    rows : LabelledPoints
+    frames : LocalFrames or None
+        Directions in which gradients are measured.
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    report : callable or None
+        Iterations of a long solve are reported to it.
+    """
+
+    def __init__(
+        self,
+        plan: LaplacianPlan,
+        rows: LabelledPoints,
+        frames: LocalFrames | None,
+        n_jobs: int | None,
+    ) -> None:
+        self.plan = plan
+        self.rows = rows
+        self.frames = frames
+        self.n_jobs = n_jobs
+        self.report: Callable[[int, float], None] | None = None
+
+    @abstractmethod
+    def sample_kernel(self, ratio: float) -> FloatArray:
+        """Deformed kernel of the first `SAMPLE` points."""
+
+    @abstractmethod
+    def spectrum(self, ratio: float) -> RidgeSpectrum:
+        """Spectrum of the deformed kernel of the first `LEAVE_ONE_OUT_ROWS` labelled rows."""
+
+    @abstractmethod
+    def fit(self, penalties: Penalties) -> Learned:
+        """Solve."""
+
+    def losses(self, ratio: float, alphas: list[float]) -> list[float]:
+        """Mean squared errors on rows left out, for some alphas."""
+        spectrum = self.spectrum(ratio)
+        return [spectrum.loss(alpha) for alpha in alphas]
+
+    def left_out(self, penalties: Penalties) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Predictions of labelled rows by fits without them, their targets and weights."""
+        part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
+        predictions = self.spectrum(penalties.ratio).predictions(penalties.alpha)
+        return predictions, part.y, part.label_weights
+
+    def unit(self, ratio: float) -> float:
+        """Mean of the diagonal of the centred deformed kernel: its spread over the points."""
+        shares = self.rows.weights[:SAMPLE] / self.rows.weights[:SAMPLE].sum()
+        K = self.sample_kernel(ratio)
+        spread = float(shares @ np.diagonal(K) - shares @ K @ shares)
+        return spread if spread > 0.0 else 1.0

@@ -1,0 +1,1 @@
+"""The ways to learn the coefficients of random features."""

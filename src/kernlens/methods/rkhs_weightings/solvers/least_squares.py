@@ -1,0 +1,161 @@
+"""Least squares on random features: Algorithms 1 and 4."""
+
+from __future__ import annotations
+
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernlens._rows import CanonicalRows
+from kernlens.linalg.ridge_system import RidgeSystem
+from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
+from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
+from kernlens.methods.rkhs_weightings.plan import Choice, FeatureFunction, Learned, Setting
+from kernlens.methods.rkhs_weightings.solvers.solver import (
+    LEAVE_ONE_OUT_ROWS,
+    WeightingSolver,
+    feature_unit,
+    log_norms,
+    small_weight,
+)
+
+FloatArray = NDArray[np.floating]
+
+#: Sums of products in single precision have errors of about 1e-7 of the largest: they are good
+#: enough for alphas from here on, and penalties of up to this condition number.
+SINGLE_ALPHA = 1e-5
+SINGLE_CONDITION = 1e4
+SAMPLE_ROWS = 200
+
+
+class LeastSquares(WeightingSolver):
+    """Ridge regression in coordinates where the penalty is the Euclidean norm."""
+
+    @cached_property
+    def _solved(self) -> dict[int, tuple[FeatureSpace, RidgeSystem, list[float]]]:
+        """Features, system and penalties of every instantiation that was fitted."""
+        return {}
+
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+        """Fit with an instantiation, at the best of some alphas, or mixed."""
+        space = self._space(candidate)
+        if len(alphas) > 1 and len(self.rows.X) > LEAVE_ONE_OUT_ROWS:
+            cut = self._cut(len(self.rows.X))
+            test, train = (
+                self._summed(candidate, space, part, alphas)
+                for part in (slice(0, cut), slice(cut, None))
+            )
+            choice = self._choice_by_part(candidate, space, alphas, train, test)
+            return self._solve(space, choice, train.merged(test))
+        choice = Choice.given(candidate, alphas[0])
+        if len(alphas) > 1:
+            spectrum, log_factor = self._spectrum_of(candidate, self.rows)
+            choice = self._choice_by_single_rows(candidate, alphas, spectrum, log_factor)
+        return self._solve(space, choice, self._summed(candidate, space, slice(None), alphas))
+
+    def learn_batch(
+        self,
+        candidate: AnyInstantiation,
+        alphas: tuple[float, ...],
+        state: dict[str, Any] | None,
+    ) -> tuple[Learned, dict[str, Any]]:
+        """Add the rows to the normal equations; with several alphas a share of them chooses."""
+        space = self._space(candidate)
+        parts = {"train": slice(None)}
+        if len(alphas) > 1:
+            cut = self._cut(len(self.rows.X))
+            parts = {"test": slice(0, cut), "train": slice(cut, None)}
+        # What was held out before stays, also if there is nothing to choose now.
+        systems = {name: RidgeSystem(**arrays) for name, arrays in (state or {}).items()}
+        for name, part in parts.items():
+            if len(self.rows.X[part]):
+                system = self._summed(candidate, space, part, alphas)
+                systems[name] = system.merged(systems[name]) if name in systems else system
+        train, test = systems.get("train"), systems.get("test")
+        choice = Choice.given(candidate, alphas[0])
+        if train is not None and test is not None and len(alphas) > 1:
+            choice = self._choice_by_part(candidate, space, alphas, train, test)
+        together = reduce(RidgeSystem.merged, (one for one in (train, test) if one is not None))
+        learned = self._solve(space, choice, together)
+        return learned, {name: system.arrays() for name, system in systems.items()}
+
+    def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
+        """Predictions of some rows by fits without them, and the rows.
+
+        Of repeated rows one is left out, or as much as rows of small weight have.
+        """
+        part = self.rows.take(slice(0, LEAVE_ONE_OUT_ROWS))
+        space, system, shifts = self._solved[id(learned.setting.instantiation)]
+        P = space.matrix(part.X).astype(np.float64, copy=False)
+        left = np.minimum(part.weights, small_weight(self.rows.weights))
+        predictions = [system.left_out(P, part.y, left, shift) for shift in shifts]
+        return learned.mixture.mean(predictions), part
+
+    def _summed(
+        self,
+        candidate: AnyInstantiation,
+        space: FeatureSpace,
+        part: slice,
+        alphas: tuple[float, ...],
+    ) -> RidgeSystem:
+        """Normal equations of some rows, with the digits that the alphas need."""
+        smallest = min(alphas)
+        if self.plan.paper_units:
+            # In units of the features, which a few rows tell.
+            P = space.matrix(self.rows.X[:SAMPLE_ROWS].astype(np.float64, copy=False))
+            unit = float(np.square(P).sum(axis=1).mean()) or 1.0
+            smallest = self._shift(smallest, 1.0, self._log_factor(candidate, space)) / unit
+        return self._sum(space, part, self._precision(space, alphas), smallest)
+
+    def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
+        """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""
+        enough = min(alphas) >= SINGLE_ALPHA and space.condition <= SINGLE_CONDITION
+        if self.rows.X.dtype == np.float32 and enough and not self.plan.paper_units:
+            return np.float32
+        return np.float64
+
+    def _choice_by_part(
+        self,
+        candidate: AnyInstantiation,
+        space: FeatureSpace,
+        alphas: tuple[float, ...],
+        train: RidgeSystem,
+        test: RidgeSystem,
+    ) -> Choice:
+        """Of the alphas, by the errors on rows held out of the sums."""
+        unit, log_factor = feature_unit(train), self._log_factor(candidate, space)
+        shifts = self._shifts(alphas, unit, log_factor)
+        solutions = dict(zip(alphas, train.solve_along(shifts), strict=True))
+        tried = [
+            Setting(candidate, alpha, float(test.mean_losses(*solution).sum()))
+            for alpha, solution in solutions.items()
+        ]
+
+        def products(some: tuple[float, ...]) -> FloatArray:
+            b = np.array([solutions[alpha][0] for alpha in some])
+            constant = np.array([solutions[alpha][1] for alpha in some])
+            summed: FloatArray = test.error_products(b, constant).sum(axis=0)
+            return summed
+
+        return self._choice(tried, products)
+
+    def _solve(self, space: FeatureSpace, choice: Choice, system: RidgeSystem) -> Learned:
+        """The solution with all rows."""
+        candidate, mixture = choice.best.instantiation, choice.mixture
+        unit, log_factor = feature_unit(system), self._log_factor(candidate, space)
+        shifts = self._shifts(mixture.alphas, unit, log_factor)
+        b = mixture.mean([system.solve(shift)[0] for shift in shifts])
+        intercept = system.constant(b)
+        self._solved[id(candidate)] = (space, system, shifts)
+        squares = np.sum(np.square(b), axis=1)
+        function = FeatureFunction(
+            self._weights(candidate)[space.kept],
+            space.coefficients(b),
+            intercept,
+            log_norms(squares, space.log_scale),
+        )
+        penalty = self._shift(choice.best.alpha, unit, log_factor) * squares.sum()
+        objective = float(system.mean_losses(b, intercept).sum() + penalty)
+        return self._learned(choice, function, unit, log_factor, objective)

@@ -1,0 +1,67 @@
+"""Newton's method on explicit features: every loss against SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from kernlens.fits.feature_newton import FeatureNewton
+from reference import bkernn
+from reference.bkernn_problems import LOSSES, sample_weights, targets
+
+
+def problem(loss, weighting="random", n=40, p=4):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((n, p))
+    return A, targets(loss, A, rng), sample_weights(weighting, n, rng)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighting", ["equal", "with_zeros"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("alpha", [1.0, 0.01])
+def test_minimum_is_that_of_scipy(loss, weighting, intercept, alpha):
+    A, y, weights = problem(loss, weighting)
+    T, p = len(y), A.shape[1]
+
+    def value_and_gradient(theta):
+        b, c = theta[: T * p].reshape(T, p), theta[T * p :]
+        f = b @ A.T + intercept * c[:, None]
+        mean, slope, _ = bkernn.summed_loss(loss, y, f, weights)
+        parts = [(slope @ A + alpha * b).ravel(), intercept * slope.sum(axis=1)]
+        return mean + 0.5 * alpha * np.sum(b**2), np.concatenate(parts)
+
+    before = A.copy(), y.copy(), weights.copy()
+    method = FeatureNewton(LOSSES[loss], y, weights, alpha, A, intercept)
+    b, c, decision = method.minimise(None, 1e-10)
+    value, gradient = value_and_gradient(np.concatenate([b.ravel(), c]))
+    assert np.linalg.norm(gradient) < 1e-6 * (1 + np.linalg.norm(b))
+    best = minimize(value_and_gradient, np.zeros(T * (p + 1)), jac=True, method="BFGS").fun
+    assert value == pytest.approx(best, rel=1e-7)
+    np.testing.assert_allclose(decision, b @ A.T + c[:, None], rtol=1e-10, atol=1e-12)
+    if not intercept:
+        np.testing.assert_allclose(c, 0, atol=1e-12)
+    for array, old in zip((A, y, weights), before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_start_changes_the_way_only(loss):
+    A, y, weights = problem(loss)
+    method = FeatureNewton(LOSSES[loss], y, weights, 0.1, A)
+    b, _, decision = method.minimise(None, 1e-10)
+    start = np.random.default_rng(1).standard_normal(b.shape), np.ones(len(y))
+    again, _, other = method.minimise(start, 1e-10)
+    np.testing.assert_allclose(again, b, rtol=0, atol=1e-6)
+    if loss != "multinomial":
+        np.testing.assert_allclose(other, decision, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_strong_penalty_leaves_the_best_constant(loss):
+    A, y, weights = problem(loss)
+    b, c, _ = FeatureNewton(LOSSES[loss], y, weights, 1e9, A).minimise(None, 1e-10)
+    assert np.abs(b).max() < 1e-7
+    slopes = weights * LOSSES[loss].gradient(y, np.tile(c[:, None], len(A)))
+    assert np.abs(slopes.sum(axis=1)).max() < 1e-5

@@ -1,0 +1,433 @@
+"""Learning from rows to a function: what follows from the seed, paths, restarts, interruptions."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kernlens._result import Status
+from kernlens._rows import canonical_rows
+from kernlens.fits.tuned_ridge import Tuned
+from kernlens.kernels.radial import make_radial_kernel
+from kernlens.methods.hkrr import learner as hyper_kernel_learning
+from kernlens.methods.hkrr import rows as hyper_kernel_rows
+from kernlens.methods.hkrr.learner import N_STARTS, RESTARTS, HyperKernelLearner
+from kernlens.methods.hkrr.plan import APPROACH, LearningPlan
+from kernlens.methods.hkrr.problem import HyperKernelProblem
+from kernlens.methods.hkrr.rows import FOLDS, StageRows
+from kernlens.penalties.operator_ball import project_on_ball
+from reference import hkrr
+from reference.bkernn_problems import LOSSES
+from reference.hkrr_problems import near_truth, planted_map, planted_rows, subspace_gap
+
+BASE = LearningPlan(
+    n_components=(2,),
+    alphas=(1e-3,),
+    n_centers=15,
+    centers="uniform",
+    refit_centers=None,
+    init="random",
+    n_init=3,
+    max_iter=30,
+    tol=1e-6,
+)
+#: With nothing given: everything is searched for.
+AUTOMATIC = dataclasses.replace(BASE, n_components=None, alphas=None, refit_centers=30, init="auto")
+PLANS = {
+    "approach": BASE,
+    "leverage": dataclasses.replace(BASE, centers="leverage"),
+    "subspace": dataclasses.replace(BASE, init="subspace"),
+    "given map": dataclasses.replace(BASE, init=near_truth(2)),
+    "several alphas": dataclasses.replace(BASE, alphas=(1e-3, 0.1, 1e-2)),
+    "several widths": dataclasses.replace(BASE, n_components=(1, 3, 2)),
+    "refit": dataclasses.replace(BASE, refit_centers=30),
+    "automatic": AUTOMATIC,
+}
+
+
+class Recording(HyperKernelProblem):
+    """Writes down the alpha, start and end of every minimisation."""
+
+    def minimise(self, objective, start, **options):
+        result = super().minimise(objective, start, **options)
+        self.calls.append((objective.fitter.alpha, start.W, result.solution.W))
+        return result
+
+
+def problem_of(loss="squared", kind=HyperKernelProblem, **options):
+    problem = kind(make_radial_kernel("gaussian"), LOSSES[loss], **options)
+    if kind is Recording:
+        object.__setattr__(problem, "calls", [])
+    return problem
+
+
+def learner(plan=BASE, loss="squared", seed=0, n=60, problem=None, **options):
+    rows = planted_rows(loss, n=n, noise=0.1)
+    stages = StageRows(problem or problem_of(loss), rows, plan, seed)
+    return HyperKernelLearner(stages, **options)
+
+
+@cache
+def outcome(name):
+    """A learner with the plan of that name and what it learned, computed once."""
+    made = learner(PLANS[name])
+    return made, made.learn()
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_same_seed_gives_the_same_result(name):
+    first, second = outcome(name)[1], learner(PLANS[name]).learn()
+    for field in dataclasses.fields(first):
+        a, b = getattr(first, field.name), getattr(second, field.name)
+        if isinstance(a, np.ndarray | float):
+            np.testing.assert_array_equal(a, b)
+    assert first.result.history == second.result.history
+    assert [v.loss for v in first.visited] == [v.loss for v in second.visited]
+
+
+def test_another_seed_gives_other_centres_and_starts():
+    first, second = outcome("approach")[1], learner(seed=1).learn()
+    assert not np.array_equal(first.Z, second.Z)
+    assert not np.allclose(first.W, second.W)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_function_is_the_best_on_its_centres(name):
+    """The last fit recomputed with a dense solve on all rows."""
+    made, learned = outcome(name)
+    rows, B = made.stages.rows, learned.scale * learned.W
+    K = hkrr.kernel_matrix("gaussian", B, rows.X, learned.Z)
+    Kzz = hkrr.centre_matrix("gaussian", B, learned.Z, 1e-10)
+    a, c = hkrr.ridge_coefficients(K, Kzz, rows.y, rows.weights, learned.refit_alpha)
+    data = (rows.y, rows.weights, learned.refit_alpha)
+    lowest = hkrr.fixed_kernel_objective("squared", K, Kzz, a, c, *data)
+    value = hkrr.fixed_kernel_objective(
+        "squared", K, Kzz, learned.coefficients, learned.intercept, *data
+    )
+    assert value == pytest.approx(lowest, rel=1e-6)
+    decision = learned.coefficients @ K.T + learned.intercept[:, None]
+    np.testing.assert_allclose(decision, a @ K.T + c[:, None], atol=1e-5)
+    assert np.mean((decision - rows.y) ** 2) < 0.3 * np.var(rows.y)
+
+
+def test_centres_are_distinct_rows_and_as_many_as_asked_for():
+    for name, number in (("approach", 15), ("leverage", 15), ("refit", 30), ("automatic", 30)):
+        made, learned = outcome(name)
+        Z = learned.Z
+        assert Z.shape == (number, 4) and len(np.unique(Z, axis=0)) == number
+        assert all((row == made.stages.rows.X).all(axis=1).any() for row in Z)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
+def test_a_given_alpha_is_approached_from_above(loss):
+    problem = problem_of(loss, Recording)
+    made = learner(loss=loss, problem=problem)
+    learned = made.learn()
+    # Several starts settle at the largest alpha, then one path goes down.
+    alphas = [alpha for alpha, _, _ in problem.calls]
+    n_settled = len(alphas) - len(APPROACH)
+    assert alphas[:n_settled] == [APPROACH[0] * 1e-3] * N_STARTS
+    assert alphas[n_settled:] == [factor * 1e-3 for factor in APPROACH]
+    assert learned.alpha == learned.refit_alpha == 1e-3
+    assert learned.scale == 1.0 and learned.visited == ()
+    # Every step starts where the one before ended, the first from a map of median distance 1.
+    for (_, _, end), (_, start, _) in pairwise(problem.calls[n_settled:]):
+        np.testing.assert_array_equal(start, end)
+    images = made.stages.rows.X @ problem.calls[0][1].T
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(images) for b in images[:i]]
+    assert np.median(distances) == pytest.approx(1.0, rel=1e-9)
+    np.testing.assert_array_equal(learned.W, problem.calls[-1][2])
+
+
+def test_the_learned_value_is_the_objective_at_the_learned_map():
+    made, learned = outcome("approach")
+    objective = made.stages.problem.objective(made.stages.rows, learned.Z, 1e-3)
+    # The centres of the last fit are those of the learning here: same rows, same number.
+    assert learned.value == pytest.approx(objective.at(learned.W).value, rel=1e-9)
+    assert learned.value == pytest.approx(learned.result.history[-1], rel=1e-6)
+
+
+def test_the_planted_direction_is_learned():
+    for name in ("approach", "automatic"):
+        made = learner(PLANS[name], n=200)
+        learned = made.learn()
+        truth = planted_map(1, 4)
+        assert subspace_gap(learned.directions[:1], truth) < 0.1
+        np.testing.assert_allclose(
+            learned.directions @ learned.directions.T, np.eye(len(learned.W)), atol=1e-10
+        )
+        assert np.all(np.diff(learned.slopes) <= 0)
+
+
+def test_directions_are_those_of_the_dense_average_outer_product():
+    made = learner(PLANS["refit"], n=30)
+    learned = made.learn()
+    case = hkrr.Problem(
+        "squared",
+        made.stages.rows.X,
+        learned.Z,
+        made.stages.rows.y,
+        made.stages.rows.weights,
+        learned.scale * learned.W,
+        learned.coefficients,
+        learned.intercept,
+        learned.refit_alpha,
+        1e-10,
+    )
+    dense = hkrr.average_outer_product(case, "gaussian")
+    rebuilt = learned.directions.T @ np.diag(learned.slopes**2) @ learned.directions
+    np.testing.assert_allclose(rebuilt, dense, atol=1e-4 * np.abs(dense).max())
+
+
+# -- choice of settings ---------------------------------------------------------------------------
+
+
+def test_the_best_of_several_alphas_is_chosen():
+    """In the middle, as the function is first too flat and then follows the noise."""
+    plan = dataclasses.replace(BASE, alphas=(1e-9, 3.0, 1e-2, 1e-8))
+    made = HyperKernelLearner(StageRows(problem_of(), planted_rows(n=60, noise=0.7), plan, 0))
+    learned = made.learn()
+    assert [setting.alpha for setting in learned.visited] == [3.0, 1e-2, 1e-8, 1e-9]
+    losses = [setting.loss for setting in learned.visited]
+    assert learned.alpha == learned.visited[np.argmin(losses)].alpha == 1e-2
+
+
+def test_of_several_widths_the_best_is_chosen_and_the_widest_is_tried_first():
+    _, learned = outcome("several widths")
+    widths = list(dict.fromkeys(setting.n_components for setting in learned.visited))
+    assert widths == [3, 2, 1]
+    # The alpha is given: of the settings with it, the one that predicts best.
+    final = [setting for setting in learned.visited if setting.alpha == 1e-3]
+    best = min(final, key=lambda setting: setting.loss)
+    assert learned.alpha == 1e-3 and len(learned.W) == best.n_components
+
+
+def test_widths_beyond_the_columns_are_cut():
+    learned = learner(dataclasses.replace(BASE, n_components=(9,))).learn()
+    assert learned.W.shape == (4, 4)
+
+
+@pytest.mark.parametrize(("gain", "plain"), [(-np.inf, True), (1.0, False)])
+def test_the_plain_map_wins_or_loses_by_its_held_out_loss(monkeypatch, gain, plain):
+    monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", gain)
+    made = learner(AUTOMATIC)
+    learned = made.learn()
+    assert (learned.result.status is Status.PLAIN) == plain
+    if plain:
+        np.testing.assert_allclose(learned.W, learned.W[0, 0] * np.eye(4), atol=1e-15)
+        assert learned.slopes.shape == (4,)
+
+
+def test_with_a_given_width_there_is_no_plain_map(monkeypatch):
+    monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", -np.inf)
+    learned = learner(PLANS["refit"]).learn()
+    assert learned.result.status is not Status.PLAIN and learned.W.shape == (2, 4)
+
+
+# -- restarts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_init", [1, N_STARTS, N_STARTS + 2])
+def test_an_approach_settles_from_the_best_of_the_starts(n_init):
+    problem = problem_of(kind=Recording)
+    plan = dataclasses.replace(BASE, n_init=n_init)
+    learned = learner(plan, problem=problem).learn()
+    firsts = [start for _, start, _ in problem.calls[: -len(APPROACH)]]
+    assert len(firsts) == min(n_init, N_STARTS)
+    assert len({start.tobytes() for start in firsts}) == len(firsts)
+    assert learned.alpha == 1e-3 and learned.W.shape == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("stuck", "n_init", "n_rounds"),
+    [
+        (1.0, N_STARTS * (RESTARTS + 3), RESTARTS + 1),
+        (1.0, N_STARTS + 1, 2),
+        (1.0, 1, 1),
+        (-np.inf, N_STARTS * (RESTARTS + 3), 1),
+    ],
+)
+def test_a_search_that_is_stuck_starts_again(monkeypatch, stuck, n_init, n_rounds):
+    """A share of 1 that nothing reaches, and one that everything does."""
+    monkeypatch.setattr(hyper_kernel_learning, "STUCK", stuck)
+    plan = dataclasses.replace(PLANS["several alphas"], n_init=n_init)
+    learned = learner(plan, n=30).learn()
+    assert sum(setting.alpha == 0.1 for setting in learned.visited) == n_rounds
+
+
+def test_an_approach_goes_on_from_the_lowest_of_its_starts(monkeypatch):
+    """Two starts that cannot be left, maps to zero, around a good one."""
+    starts = [np.zeros((2, 4)), near_truth(2), np.zeros((2, 4))]
+    monkeypatch.setattr(StageRows, "first_maps", lambda self, split: starts)
+    problem = problem_of(kind=Recording)
+    learned = learner(problem=problem).learn()
+    ends = [end for _, _, end in problem.calls[: -len(APPROACH)]]
+    assert [bool(end.any()) for end in ends] == [False, True, False]
+    np.testing.assert_array_equal(problem.calls[-len(APPROACH)][1], ends[1])
+    assert learned.W.any()
+
+
+# -- splits ---------------------------------------------------------------------------------------
+
+
+def rows_with_repeated_x(n=40, d=3):
+    """Every other X comes twice, with another target."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    X = np.vstack([X, X[::2]])
+    return canonical_rows(X, rng.standard_normal((1, len(X))), np.ones(len(X)))
+
+
+def keys(rows):
+    return {(x.tobytes(), y.tobytes()) for x, y in zip(rows.X, rows.y.T, strict=True)}
+
+
+@pytest.mark.parametrize("centers", ["uniform", "leverage"])
+def test_splits_share_no_row_and_no_x(centers):
+    rows = rows_with_repeated_x()
+    plan = dataclasses.replace(BASE, centers=centers)
+    splits = StageRows(problem_of(), rows, plan, 0).splits()
+    assert len(splits) == FOLDS[0][1]
+    tested = []
+    for split in splits:
+        train, test = keys(split.train), keys(split.test)
+        assert not train & test and train | test == keys(rows)
+        assert not set(split.train.group) & set(split.test.group)
+        assert not {x.tobytes() for x in split.train.X} & {x.tobytes() for x in split.test.X}
+        assert {z.tobytes() for z in split.Z} <= {x.tobytes() for x in split.train.X}
+        assert len(np.unique(split.Z, axis=0)) == len(split.Z) == plan.n_centers
+        tested += list(test)
+    assert len(tested) == len(set(tested)) == len(rows.X)
+
+
+def test_many_rows_are_split_once(monkeypatch):
+    monkeypatch.setattr(hyper_kernel_rows, "FOLDS", ((20, 5), (30, 3)))
+    assert len(learner(n=20).stages.splits()) == 5
+    assert len(learner(n=30).stages.splits()) == 3
+    (split,) = learner(n=60).stages.splits()
+    assert len(split.train.X) == 45 and len(split.test.X) == 15
+    monkeypatch.setattr(hyper_kernel_rows, "SEARCH_ROWS", 40)
+    (split,) = learner(n=60).stages.splits()
+    assert len(split.train.X) + len(split.test.X) == 40
+
+
+def test_strata_are_spread_evenly():
+    stages = learner(loss="logistic", n=61).stages
+    strata = stages.rows.y[0].astype(int)
+    splits = dataclasses.replace(stages, strata=strata).splits()
+    for split in splits:
+        for label in (0, 1):
+            share = np.sum(strata == label) / len(splits)
+            assert abs(np.sum(split.test.y[0] == label) - share) < 1
+        assert not keys(split.train) & keys(split.test)
+
+
+def test_a_single_row_is_trained_and_scored_on():
+    rows = canonical_rows(np.ones((1, 3)), np.ones((1, 1)), np.ones(1))
+    (split,) = StageRows(problem_of(), rows, BASE, 0).splits()
+    assert len(split.train.X) == len(split.test.X) == len(split.Z) == 1
+
+
+# -- interruptions --------------------------------------------------------------------------------
+
+
+class Interrupted(HyperKernelProblem):
+    """Raises at the watched point of the given number."""
+
+    def minimise(self, objective, start, *, watch=None, **options):
+        def counting(point):
+            watch(point)
+            self.seen.append((objective.fitter.alpha, point))
+            if len(self.seen) == self.at:
+                raise KeyboardInterrupt
+
+        return super().minimise(objective, start, watch=counting, **options)
+
+
+@pytest.mark.parametrize("name", ["approach", "several alphas", "automatic"])
+@pytest.mark.parametrize("at", [1, 7, 20])
+def test_an_interrupted_learner_keeps_its_lowest_point(name, at):
+    problem = problem_of(kind=Interrupted)
+    object.__setattr__(problem, "seen", [])
+    object.__setattr__(problem, "at", at)
+    made = learner(PLANS[name], problem=problem)
+    with pytest.raises(KeyboardInterrupt):
+        made.learn()
+    assert len(problem.seen) == at
+    learned = made.finish_interrupted()
+    assert learned.result.status is Status.INTERRUPTED
+    kept = made._seen
+    assert kept.value <= min(point.value for _, point in problem.seen)
+    # Searches start with more components than are wanted: the strongest ones are kept.
+    width = min(len(kept.W), made.stages.widths[0])
+    _, values, right = np.linalg.svd(kept.W, full_matrices=False)
+    expected = (right[:width].T * values[:width] ** 2) @ right[:width]
+    np.testing.assert_allclose(learned.W.T @ learned.W, expected, atol=1e-12)
+    given = made.stages.plan.given_alpha
+    assert len(learned.W) == width
+    assert learned.alpha == (made._seen_alpha if given is None else given)
+    assert np.isfinite(learned.coefficients).all() and learned.refit_alpha == learned.alpha
+
+
+def test_interrupted_before_anything_was_learned():
+    made = learner()
+    learned = made.finish_interrupted()
+    assert learned.result.status is Status.INTERRUPTED
+    np.testing.assert_array_equal(learned.W, made.stages.first_map())
+    assert learned.W.shape == (2, 4) and np.isfinite(learned.slopes).all()
+
+
+# -- other parts ----------------------------------------------------------------------------------
+
+
+def test_learning_goes_on_from_a_map():
+    made, learned = outcome("approach")
+    again = made.go_on(learned.W, Tuned(1.3, 1e-2, np.nan), 1e-3)
+    assert again.scale == 1.3 and again.refit_alpha == 1e-2 and again.alpha == 1e-3
+    assert again.value <= learned.value * (1 + 1e-9)
+    np.testing.assert_array_equal(again.Z, learned.Z)
+
+
+def test_maps_stay_in_the_ball():
+    for name in ("approach", "several widths", "given map"):
+        made = learner(PLANS[name])
+        radius = 0.7 * float(np.linalg.norm(made.stages.first_map(), 2))
+        made.stages = dataclasses.replace(made.stages, problem=problem_of(radius=radius))
+        learned = made.learn()
+        norms = [np.linalg.norm(B, 2) for setting in learned.visited for B in setting.maps]
+        assert max([np.linalg.norm(learned.W, 2), *norms]) <= radius * (1 + 1e-9)
+        assert np.linalg.norm(project_on_ball(learned.W, radius) - learned.W) < 1e-9 * radius
+
+
+def test_stages_are_reported():
+    counts = {}
+
+    def stage(name):
+        def count(iteration, value):
+            counts[name] = counts.get(name, 0) + 1
+
+        return count
+
+    learned = learner(PLANS["several alphas"], report=stage).learn()
+    assert set(counts) == {"choosing settings", "learning the map"}
+    assert counts["learning the map"] == learned.result.n_iter
+
+
+def test_settings_carry_one_map_for_every_fold():
+    _, learned = outcome("several widths")
+    for setting in learned.visited:
+        shapes = {B.shape for B in setting.maps}
+        assert len(setting.maps) == FOLDS[0][1] and shapes == {(setting.n_components, 4)}
+
+
+def test_inputs_are_left_alone():
+    made = learner(AUTOMATIC)
+    arrays = (made.stages.rows.X, made.stages.rows.y, made.stages.rows.weights)
+    kept = [array.copy() for array in arrays]
+    made.learn()
+    for array, copy in zip(arrays, kept, strict=True):
+        np.testing.assert_array_equal(array, copy)

@@ -1,0 +1,422 @@
+"""Kernel Laplacian regressors and classifiers: what they minimise, invariances, gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
+from kernlens._result import Status
+from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
+from kernlens.methods.kernel_laplacian.solvers.preconditioner import ShiftedSystem
+from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
+from reference import kernel_laplacian as oracle
+
+SOLVERS = ("exact", "cg", "nystrom", "random_features")
+METRICS = ("local", "euclidean")
+LENGTH = 1.7
+
+
+def data(n=40, d=3, n_labelled=12, seed=0):
+    """Rows, targets of the first ones and NaN for the others."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n) + 3.0
+    y[n_labelled:] = np.nan
+    return X, y
+
+
+def labels_of(y, n_classes=2):
+    """Classes of the labelled rows by quantiles of their targets, -1 for the others."""
+    known = ~np.isnan(y)
+    edges = np.quantile(y[known], np.arange(1, n_classes) / n_classes)
+    return np.where(known, np.digitize(y, edges), -1)
+
+
+def regressor(**options):
+    given = {"mu": 0.1, "alpha": 1e-3, "n_centers": 60, "tol": 1e-12, "random_state": 0}
+    return KernelLaplacianRegressor(n_jobs=1, **(given | options))
+
+
+# What is minimised -------------------------------------------------------------------------------
+
+
+def problem_of(X, y, mu, alpha, weights, n_neighbors=None):
+    """The documented objective of centred rows, in units of the length scale."""
+    points = (X - np.average(X, axis=0, weights=weights)) / LENGTH
+    known = ~np.isnan(y)
+    share = weights[known] / weights[known].sum()
+    mean = share @ y[known]
+    targets = (y[known] - mean) / np.sqrt(share @ (y[known] - mean) ** 2)
+    frames = None if n_neighbors is None else oracle.local_frames(points, weights, n_neighbors)
+    return oracle.Problem(
+        points,
+        weights,
+        np.flatnonzero(known),
+        targets[None],
+        weights[known],
+        mu / LENGTH**2,
+        alpha,
+        frames,
+    )
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 4])
+@pytest.mark.parametrize("kernel", DIFFERENTIABLE_KERNELS)
+def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
+    X, y = data(n=11, d=2, n_labelled=6)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+    options = {"metric": "euclidean"} if n_neighbors is None else {"n_neighbors": n_neighbors}
+    options |= {"kernel": kernel, "length_scale": LENGTH, "standardize": False, "mu": 0.3}
+    problem = problem_of(X, y, 0.3, 1e-3, weights, n_neighbors)
+    least = oracle.minimise_over_span(oracle.KERNELS[kernel], problem)
+    known = ~np.isnan(y)
+    mean = np.average(y[known], weights=weights[known])
+    scale = np.sqrt(np.average((y[known] - mean) ** 2, weights=weights[known]))
+    for solver in ("exact", "cg"):
+        model = regressor(solver=solver, **options).fit(X, y, sample_weight=weights)
+        assert model.objective_ == pytest.approx(least.objective, rel=1e-8)
+        np.testing.assert_allclose(
+            model.predict(X), least.values(problem.X)[0] * scale + mean, atol=1e-7
+        )
+        np.testing.assert_allclose(
+            model.gradient(X), least.gradients(problem.X)[0] * scale / LENGTH, atol=1e-6
+        )
+
+
+def test_every_other_function_has_a_larger_objective():
+    X, y = data(n=11, d=2, n_labelled=6)
+    weights = np.ones(len(X))
+    options = {"metric": "euclidean", "length_scale": LENGTH, "standardize": False}
+    model = regressor(solver="exact", kernel="gaussian", **options).fit(X, y)
+    problem = problem_of(X, y, 0.1, 1e-3, weights)
+    least = oracle.minimise_over_span(oracle.KERNELS["gaussian"], problem)
+    at_X, gradients = least.evaluate(problem.X)
+    rng = np.random.default_rng(2)
+    for size in (1e-3, 1e-1, 10.0):
+        for _ in range(5):
+            moved = least.coordinates + size * rng.standard_normal(least.coordinates.shape)
+            shift = least.intercept + size * rng.standard_normal(1)
+            fitted = moved @ at_X[problem.labelled].T + shift[:, None]
+            slopes = np.einsum("ndq,tq->tnd", gradients, moved)
+            assert problem.terms(fitted, slopes, np.sum(moved**2, axis=1)) > model.objective_
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
+    X, y = data(n=25, n_labelled=10)
+    known = ~np.isnan(y)
+    expected = problem_of(X, y, 0.0, 1e-3, np.ones(len(X)))
+    K = oracle.values(oracle.KERNELS["matern52"], expected.X, expected.X[known])
+    dual, intercept = oracle.kernel_ridge(K[known], expected.y, np.ones(10), 1e-3)
+    ridge = (K @ dual[0] + intercept[0]) * y[known].std() + y[known].mean()
+    options = {"length_scale": LENGTH, "standardize": False, "metric": metric, "mu": 0.0}
+    for solver in ("exact", "cg"):
+        model = regressor(solver=solver, **options).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), ridge, atol=1e-9)
+    # Centres at all points have all labelled ones among them.
+    model = regressor(solver="nystrom", **options).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), ridge, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_tiny_penalty_on_gradients_is_nearly_none(solver):
+    X, y = data(n=60, n_labelled=60)
+    options = {"solver": solver, "alpha": "auto"}
+    ridge = regressor(mu=0.0, **options).fit(X, y)
+    for mu in (1e-25, 1e-9):
+        model = regressor(mu=mu, **options).fit(X, y)
+        assert model.mu_ == pytest.approx(mu)
+        np.testing.assert_allclose(model.predict(X), ridge.predict(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_stronger_penalty_on_gradients_makes_them_smaller(metric):
+    X, y = data(n=30, n_labelled=30)
+    sizes = []
+    for mu in (0.0, 1e-3, 1e-1, 10.0, 1e3):
+        model = regressor(mu=mu, metric=metric, solver="exact").fit(X, y)
+        sizes.append(np.sum(model.sensitivity(X) * X.var(axis=0)))
+    assert np.all(np.diff(sizes) < 0)
+    assert sizes[-1] < 1e-4 * sizes[0]
+
+
+# Semi-supervised ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_more_rows_are_rows_without_a_target(solver):
+    X, y = data()
+    for options in ({}, {"mu": "auto", "alpha": "auto"}):
+        model = regressor(solver=solver, **options)
+        together = clone(model).fit(X, y)
+        apart = clone(model).fit(X[:12], y[:12], X_unlabeled=X[12:])
+        np.testing.assert_array_equal(apart.predict(X), together.predict(X))
+        assert apart.n_labeled_ == together.n_labeled_ == 12
+        alone = clone(model).fit(X[:12], y[:12])
+        none = clone(model).fit(X[:12], y[:12], X_unlabeled=X[:0])
+        np.testing.assert_array_equal(none.predict(X), alone.predict(X))
+
+
+def test_unlabelled_points_change_the_fit_through_gradients_only():
+    X, y = data()
+    options = {"standardize": False, "length_scale": 2.0, "solver": "exact"}
+    for mu, same in ((0.0, True), (0.1, False)):
+        model = regressor(mu=mu, **options)
+        apart = clone(model).fit(X[:12], y[:12]).predict(X)
+        together = clone(model).fit(X, y).predict(X)
+        # The mean of the rows is another one, which radial kernels do not see.
+        assert np.allclose(apart, together, atol=1e-9) == same
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_weights_are_repetitions_in_any_order(solver, metric):
+    X, y = data()
+    rng = np.random.default_rng(3)
+    weights = rng.integers(0, 4, len(X))
+    weights[:2] = 2, 3
+    model = regressor(solver=solver, metric=metric, n_centers=20, mu="auto", alpha="auto")
+    expected = clone(model).fit(X, y, sample_weight=weights).predict(X)
+    rows = rng.permutation(np.repeat(np.arange(len(X)), weights))
+    np.testing.assert_array_equal(clone(model).fit(X[rows], y[rows]).predict(X), expected)
+    more = clone(model).set_params(n_jobs=2).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(more.predict(X), expected)
+    scaled = clone(model).fit(X, y, sample_weight=5.3 * weights)
+    np.testing.assert_allclose(scaled.predict(X), expected, atol=1e-7)
+
+
+def test_a_row_with_and_without_a_target_is_one_point():
+    X, y = data(n=20, n_labelled=8)
+    twice = np.vstack([X, X[:3]])
+    gaps = np.concatenate([y, np.full(3, np.nan)])
+    weights = np.where(np.arange(20) < 3, 2.0, 1.0)
+    model = regressor(solver="exact", standardize=False, length_scale=2.0).fit(twice, gaps)
+    assert model.centers_.shape == (20, 3)
+    # The gradient at the first rows counts twice, their targets once.
+    moved = (X - np.average(X, axis=0, weights=weights)) / 2.0
+    known = ~np.isnan(y)
+    problem = oracle.Problem(
+        moved,
+        weights,
+        np.flatnonzero(known),
+        (y[known] - y[known].mean())[None] / y[known].std(),
+        np.ones(8),
+        0.1 / 4,
+        1e-3,
+        oracle.local_frames(moved, weights, 7),
+    )
+    least = oracle.minimise_over_span(oracle.KERNELS["matern52"], problem)
+    assert model.objective_ == pytest.approx(least.objective, rel=1e-8)
+
+
+# Invariances -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["exact", "cg", "nystrom"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_rotations_do_not_matter_without_standardisation(solver, metric):
+    X, y = data()
+    Q = np.linalg.qr(np.random.default_rng(4).standard_normal((3, 3)))[0]
+    # Points are put in an order by their content; with as many centres it does not matter.
+    model = regressor(solver=solver, metric=metric, standardize=False)
+    plain, turned = clone(model).fit(X, y), clone(model).fit(X @ Q, y)
+    np.testing.assert_allclose(turned.predict(X @ Q), plain.predict(X), atol=1e-9)
+    np.testing.assert_allclose(turned.gradient(X @ Q) @ Q.T, plain.gradient(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["exact", "cg", "nystrom"])
+def test_units_of_columns_and_targets_do_not_matter(solver):
+    X, y = data()
+    scale, shift = np.array([1e-3, 1.0, 1e5]), np.array([5.0, -1.0, 1e6])
+    model = regressor(solver=solver, mu="auto", alpha="auto")
+    plain = clone(model).fit(X, y)
+    other = clone(model).fit(X * scale + shift, 1e4 * y - 7.0)
+    np.testing.assert_allclose(
+        other.predict(X * scale + shift), 1e4 * plain.predict(X) - 7.0, rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        other.gradient(X * scale + shift) * scale / 1e4, plain.gradient(X), atol=1e-5
+    )
+    np.testing.assert_allclose(other.feature_importances_, plain.feature_importances_, atol=1e-6)
+
+
+def test_several_targets_share_their_penalties_only():
+    X, y = data()
+    targets = np.column_stack([y, 100.0 * X[:, 2] * y, -y])
+    both = regressor(solver="exact").fit(X, targets)
+    for k, column in enumerate(targets.T):
+        alone = regressor(solver="exact").fit(X, column)
+        np.testing.assert_allclose(both.predict(X)[:, k], alone.predict(X), rtol=1e-9)
+        np.testing.assert_allclose(both.gradient(X)[:, k], alone.gradient(X), rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(both.sensitivity(X)[k], alone.sensitivity(X), rtol=1e-6)
+
+
+# Gradients ---------------------------------------------------------------------------------------
+
+
+def differences(function, X, units):
+    """Central differences of a function of rows, (n, ..., d)."""
+    found = []
+    for j, size in enumerate(units):
+        step = np.zeros(X.shape[1])
+        step[j] = 1e-5 * size
+        found.append((function(X + step) - function(X - step)) / (2e-5 * size))
+    return np.stack(found, axis=-1)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_gradients_are_those_of_predictions(solver, standardize, n_targets):
+    X, y = data()
+    if standardize:
+        X = X * [1.0, 100.0, 0.01] + [5.0, -300.0, 2.0]
+    X[:, 1] = X[0, 1]
+    y = y if n_targets == 1 else np.column_stack([y, 50.0 * y * X[:, 0]])
+    units = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    # Beside the centres, where second derivatives of some atoms jump.
+    beside = X + 0.1 * units
+    kernels = ("gaussian", "matern32") if solver == "random_features" else DIFFERENTIABLE_KERNELS
+    for kernel in kernels:
+        model = regressor(solver=solver, kernel=kernel, standardize=standardize).fit(X, y)
+        gradient = model.gradient(beside)
+        assert gradient.shape == ((40, 3) if n_targets == 1 else (40, 2, 3))
+        np.testing.assert_array_equal(gradient[..., 1], 0.0)
+        expected = differences(model.predict, beside, units)
+        atol = 1e-6 * np.abs(expected * units).max()
+        np.testing.assert_allclose(gradient * units, expected * units, atol=atol)
+        squares = np.mean(gradient**2, axis=0)
+        np.testing.assert_allclose(model.sensitivity(beside), squares, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_gradients_of_classes_point_where_their_scores_grow(n_classes):
+    X, y = data(n_labelled=40)
+    model = KernelLaplacianClassifier(mu=0.01, alpha=1e-3, n_jobs=1).fit(X, labels_of(y, n_classes))
+    gradient = model.gradient(X)
+    assert gradient.shape == ((40, 3) if n_classes == 2 else (40, 3, 3))
+    # Log-odds are an increasing function of every score.
+    slopes = differences(model.decision_function, X, np.ones(3))
+    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1) > 0, True)
+    sizes = np.linalg.norm(slopes, axis=-1) * np.linalg.norm(gradient, axis=-1)
+    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1), sizes, rtol=1e-6)
+
+
+def test_columns_without_influence_are_found():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((200, 5))
+    y = np.sin(X @ [1.0, 1.0, 0.0, 0.0, 0.0])
+    model = KernelLaplacianRegressor(n_jobs=1, random_state=0).fit(X, y)
+    assert model.feature_importances_[:2].min() > 5 * model.feature_importances_[2:].max()
+    assert abs(model.components_[0] @ [1, 1, 0, 0, 0]) / np.sqrt(2) > 0.99
+
+
+# Fits --------------------------------------------------------------------------------------------
+
+
+def test_a_small_penalty_from_a_list_is_the_given_one():
+    X, y = data(n_labelled=30)
+    model = regressor(mu=[0.01, 1.0], alpha=(1e-4, 1e-2), solver="exact").fit(X, y)
+    search = model.alpha_search_
+    np.testing.assert_allclose(search["mu"], [0.01, 0.01, 1.0, 1.0])
+    np.testing.assert_allclose(search["alpha"], [1e-4, 1e-2, 1e-4, 1e-2])
+    best = np.argmin(search["loss"])
+    assert (model.mu_, model.alpha_) == (search["mu"][best], search["alpha"][best])
+    given = regressor(mu=model.mu_, alpha=model.alpha_, solver="exact").fit(X, y)
+    np.testing.assert_allclose(model.predict(X), given.predict(X), rtol=1e-7)
+    assert not hasattr(given, "alpha_search_")
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
+    X, y = data()
+    whole = LaplacianSolver.losses
+    calls = []
+
+    def losses(self, ratio, alphas):
+        calls.append(ratio)
+        if len(calls) == k + 1:
+            raise KeyboardInterrupt
+        return whole(self, ratio, alphas)
+
+    monkeypatch.setattr(LaplacianSolver, "losses", losses)
+    model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
+    with pytest.warns(UserWarning, match="interrupted; the best so far is kept") as caught:
+        model.fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert model.status_ == Status.INTERRUPTED.value
+    assert len(model.alpha_search_["loss"]) == 6 * k
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_an_interruption_before_anything_leaves_the_old_model(monkeypatch):
+    X, y = data()
+    model = KernelLaplacianRegressor(n_jobs=1, random_state=0).fit(X, y)
+    before = model.predict(X)
+
+    def losses(self, ratio, alphas):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LaplacianSolver, "losses", losses)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(2 * X + 1, -y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("k", [0, 2])
+def test_interrupted_conjugate_gradients_leave_a_function(monkeypatch, k):
+    X, y = data()
+    whole = ShiftedSystem.apply
+    calls = []
+
+    def apply(self, unknowns):
+        calls.append(0)
+        if len(calls) == k + 1:
+            raise KeyboardInterrupt
+        return whole(self, unknowns)
+
+    monkeypatch.setattr(ShiftedSystem, "apply", apply)
+    model = regressor(solver="cg", mu=1.0, alpha=1e-8)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(X, y)
+    assert model.n_iter_ == k and model.status_ == Status.INTERRUPTED.value
+    assert np.isfinite(model.predict(X)).all()
+    if k == 0:
+        np.testing.assert_allclose(model.predict(X), np.nanmean(y), rtol=1e-9)
+
+
+def test_conjugate_gradients_without_a_solution_say_so():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="residual of .* raise alpha or max_iter") as caught:
+        model = regressor(solver="cg", mu=1e12, alpha=1e-12, max_iter=20).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert model.status_ != Status.CONVERGED.value
+    assert model.objective_history_[-2] > 1e-3
+
+
+@pytest.mark.filterwarnings("error")
+def test_conjugate_gradients_and_dense_matrices_agree():
+    X, y = data(n=60)
+    for metric in METRICS:
+        cg, exact = (regressor(solver=s, metric=metric).fit(X, y) for s in ("cg", "exact"))
+        np.testing.assert_allclose(cg.predict(X), exact.predict(X), atol=1e-9)
+        np.testing.assert_allclose(cg.coef_, exact.coef_, atol=1e-6)
+        assert cg.objective_ == pytest.approx(exact.objective_, rel=1e-10)
+
+
+def test_in_a_search_and_in_a_pipeline():
+    X, y = data(n=80, n_labelled=80)
+    labels = labels_of(y)
+    steps = make_pipeline(StandardScaler(), KernelLaplacianClassifier(n_jobs=1, random_state=0))
+    grid = {"kernellaplacianclassifier__mu": [0.0, 0.1, 1e6]}
+    search = GridSearchCV(steps, grid, cv=3).fit(X, labels)
+    assert search.best_params_["kernellaplacianclassifier__mu"] < 1e6
+    assert search.best_score_ > 0.8
+    more = {"kernellaplacianclassifier__X_unlabeled": X[:20]}
+    assert steps.fit(X[20:], labels[20:], **more).score(X, labels) > 0.8

@@ -1,0 +1,389 @@
+"""RKHS weightings and kitchen sinks against the paper's systems, and against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+
+from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
+from kernlens._result import Status
+from kernlens.features.weightings import CustomWeighting
+from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
+from kernlens.methods.rkhs_weightings.instantiations import Instantiation
+from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
+from reference import rkhs_weightings as oracle
+
+SIGMA, GAMMA = 1.7, 1.9
+BASES = ("sign", "relu", "stumps")
+intercepts = pytest.mark.parametrize("intercept", [True, False])
+#: The paper's model but for the constant: rows only centred, no bias, lambda as it is.
+PAPER = {"alpha_unit": "paper", "bias": 0.0, "standardize": False, "truncate": False}
+
+
+def data(m=30, n=3, seed=0):
+    """Rows, standardised targets and integer weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(0.5, 1.3, (m, n))
+    y = np.abs(X[:, 0]) + np.sin(X[:, -1]) + 0.2 * rng.normal(size=m)
+    weights = rng.integers(1, 4, m)
+    mean = np.average(y, weights=weights)
+    return X, (y - mean) / np.sqrt(np.average((y - mean) ** 2, weights=weights)), weights
+
+
+def centred(X, weights):
+    return X - np.average(X, axis=0, weights=weights)
+
+
+def paper_weights(fitted, model):
+    return fitted.weights_ if model.stumps else model.sigma * fitted.weights_
+
+
+def fitted_values(solve, Phi, y, weights, intercept):
+    """Fitted values of a model that is linear in Phi, weights as repetitions."""
+    rows = np.repeat(np.arange(len(y)), weights)
+    offset, mean = intercept * Phi[rows].mean(axis=0), intercept * y[rows].mean()
+    a = solve(Phi[rows] - offset, y[rows] - mean)
+    return (Phi - offset) @ a + mean, a
+
+
+def kernel_ridge(K, y, weights, lam, intercept):
+    """Kernel ridge with a free constant, or without one: the bordered system."""
+    m = len(y)
+    system = np.zeros((m + 1, m + 1))
+    system[:m, :m] = K + lam * weights.sum() * np.diag(1.0 / weights)
+    system[:m, m] = system[m, :m] = float(intercept)
+    system[m, m] = 1.0 - intercept
+    solution = np.linalg.solve(system, np.append(y, 0.0))
+    return K @ solution[:m] + solution[m], solution[:m]
+
+
+def implicit_kernel(model, X):
+    """K_X of (63) by the formulas of Sheppard and of the arc-cosine kernel."""
+    r, mass = model.correlation, np.exp(model.log_mass)
+    if model.stumps:
+        h = X / np.sqrt(model.variance)
+        pairs = [[sum(map(lambda a, b: oracle.orthant(a, b, r), p, q)) for q in h] for p in h]
+        return mass / model.n * np.array(pairs)
+    norms = np.linalg.norm(X, axis=1)
+    rho = np.clip(r * (X @ X.T) / np.outer(norms, norms), -r, r)
+    if not model.ramp:
+        return mass * 2 / np.pi * np.arcsin(rho)
+    angular = np.sqrt(1 - rho**2) + rho * (np.pi - np.arccos(rho))
+    return mass * model.variance * np.outer(norms, norms) * angular / (2 * np.pi)
+
+
+def assert_close(actual, expected, tolerance=1e-9):
+    assert np.abs(actual - expected).max() <= tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", oracle.NAMES)
+@intercepts
+def test_least_squares_is_the_system_of_algorithm_4(name, intercept):
+    X, y, weights = data()
+    model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
+    fitted = RKHSWeightingRegressor(
+        instantiation=name,
+        solver="least_squares",
+        sigma=SIGMA,
+        gamma=GAMMA,
+        alpha=1e-3,
+        n_random_features=10,
+        random_state=0,
+        fit_intercept=intercept,
+        **PAPER,
+    ).fit(X, y, weights)
+    W = paper_weights(fitted, model)
+    assert len(W) == 10
+    Phi, G = oracle.table_features(model, W, centred(X, weights)), model.kernel(W, W)
+    values, a = fitted_values(
+        lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, y, weights, intercept
+    )
+    assert_close(fitted.predict(X), values)
+    # (46), the mean over rows as often as their weights.
+    objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * a @ G @ a
+    assert np.isclose(fitted.objective_, objective, rtol=1e-9)
+    assert np.isclose(fitted.correlation_, model.correlation, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", oracle.NAMES)
+@intercepts
+def test_exact_is_kernel_ridge_with_the_implicit_kernel(name, intercept):
+    X, y, weights = data(m=12)
+    model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
+    fitted = RKHSWeightingRegressor(
+        instantiation=name,
+        solver="exact",
+        sigma=SIGMA,
+        gamma=GAMMA,
+        alpha=1e-3,
+        fit_intercept=intercept,
+        **PAPER,
+    ).fit(X, y, weights)
+    K = implicit_kernel(model, centred(X, weights))
+    values, c = kernel_ridge(K, y, weights, 1e-3, intercept)
+    assert_close(fitted.predict(X), values, 1e-8)
+    objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * c @ K @ c
+    assert np.isclose(fitted.objective_, objective, rtol=1e-8)
+
+
+@pytest.mark.parametrize("base", BASES)
+@intercepts
+def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
+    X, y, weights = data()
+    fitted = RandomKitchenSinksRegressor(
+        base=base,
+        sigma=SIGMA,
+        alpha=0.02,
+        n_random_features=12,
+        random_state=0,
+        fit_intercept=intercept,
+        **PAPER,
+    ).fit(X, y, weights)
+    model = oracle.Instantiation(base, 3, SIGMA, GAMMA)
+    Phi = model.base(paper_weights(fitted, model), centred(X, weights))
+    values, a = fitted_values(
+        lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, y, weights, intercept
+    )
+    assert_close(fitted.predict(X), values)
+    # f = (1/T) sum_t a_t phi_t and the penalty lambda |a|^2 / T, here with a / T.
+    objective = np.average((values - y) ** 2, weights=weights) + 0.02 * 12 * a @ a
+    assert np.isclose(fitted.objective_, objective, rtol=1e-9)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_exact_kitchen_sinks_are_the_limit_of_many(base):
+    X, y, _ = data()
+    settings = {"base": base, "sigma": SIGMA, "alpha": 0.05, "random_state": 0, **PAPER}
+    exact = RandomKitchenSinksRegressor(solver="exact", **settings).fit(X, y).predict(X)
+    few, many = (
+        RandomKitchenSinksRegressor(n_random_features=T, **settings).fit(X, y).predict(X)
+        for T in (30, 3000)
+    )
+    size = np.linalg.norm(exact)
+    assert np.linalg.norm(many - exact) < 0.06 * size
+    assert np.linalg.norm(many - exact) < 0.5 * np.linalg.norm(few - exact)
+
+
+def sparse_objective(values, y, weights, coefficients, lam):
+    return np.average((values - y) ** 2, weights=weights) + lam * np.abs(coefficients).sum()
+
+
+@pytest.mark.parametrize("name", oracle.NAMES)
+@pytest.mark.parametrize("kitchen_sinks", [False, True])
+@intercepts
+def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
+    X, y, weights = data()
+    T, lam = 20, 0.03
+    if kitchen_sinks:
+        settings = {"base": name.removeprefix("exp_"), "sigma": SIGMA, **PAPER}
+        make, lam = RandomKitchenSinksRegressor, 0.3
+    else:
+        settings = {"instantiation": name, "sigma": SIGMA, "gamma": GAMMA, **PAPER}
+        make = RKHSWeightingRegressor
+    settings |= {"n_random_features": T, "alpha": lam, "random_state": 0}
+    settings["fit_intercept"] = intercept
+    # All solvers have the same draws, and least squares keeps all of them.
+    model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
+    W = paper_weights(make(solver="least_squares", **settings).fit(X, y), model)
+    fitted = make(solver="lasso", **settings).fit(X, y, weights)
+    inputs = centred(X, weights)
+    if kitchen_sinks:
+        Phi, lam = model.base(W, inputs) / T, lam / T
+    else:
+        Phi = oracle.table_features(model, W, inputs)
+        if model.exponential:
+            # Coefficients of K(w_t, .) / |K(w_t, .)|.
+            Phi = Phi * np.exp(-np.sum(W**2, axis=1) / (4 * GAMMA**2))
+    rows = np.repeat(np.arange(len(y)), weights)
+    lasso = Lasso(alpha=lam / 2, tol=1e-12, max_iter=10**6, fit_intercept=intercept)
+    lasso.fit(Phi[rows], y[rows])
+    assert 0 < np.count_nonzero(lasso.coef_) < T
+    best = sparse_objective(lasso.predict(Phi), y, weights, lasso.coef_, lam)
+    assert np.isclose(fitted.objective_, best, rtol=1e-8)
+    assert fitted.status_ == Status.CONVERGED.value
+    assert_close(fitted.predict(X), lasso.predict(Phi), 1e-4)
+    # Only what is used is kept.
+    assert np.all(np.any(fitted.coef_ != 0.0, axis=0))
+    assert len(fitted.weights_) == fitted.coef_.shape[1] < T
+
+
+@pytest.mark.parametrize(
+    ("name", "penalty", "near"),
+    [(name, "rkhs", 2e-3) for name in oracle.NAMES]
+    # Smooth weight functions come near to all of L2(p), if slowly where phi jumps.
+    + [("relu", "l2", 5e-3), ("exp_relu", "l2", 5e-2), ("stumps", "l2", 5e-2), ("sign", "l2", 0.2)],
+)
+def test_least_squares_tends_to_the_exact_kernel(name, penalty, near):
+    X, y, _ = data(m=25)
+    settings = {"instantiation": name, "penalty": penalty, "correlation": 0.45, "alpha": 0.02}
+    settings |= {"random_state": 1, **PAPER}
+    exact = RKHSWeightingRegressor(solver="exact", **settings).fit(X, y).predict(X)
+    distances = []
+    for T in (8, 600):
+        fitted = RKHSWeightingRegressor(solver="least_squares", n_random_features=T, **settings)
+        distances.append(np.linalg.norm(fitted.fit(X, y).predict(X) - exact))
+    assert distances[1] < near * np.linalg.norm(exact)
+    assert distances[1] < 0.5 * distances[0]
+
+
+@pytest.mark.parametrize("name", ["sign", "exp_relu", "stumps"])
+def test_relative_alpha_is_the_papers_in_another_unit(name):
+    X, y, _ = data()
+    for solver in ("least_squares", "lasso", "exact", "sfgd"):
+        settings = {"instantiation": name, "solver": solver, "correlation": 0.3}
+        settings |= {"n_random_features": 15, "random_state": 0}
+        relative = RKHSWeightingRegressor(alpha=0.01, **settings).fit(X, y)
+        paper = RKHSWeightingRegressor(
+            alpha=float(0.01 * np.exp(relative.log_alpha_unit_)), alpha_unit="paper", **settings
+        ).fit(X, y)
+        assert_close(paper.predict(X), relative.predict(X))
+        assert paper.log_alpha_unit_ == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "gamma"),
+    [
+        ("sign", {"theta": 0.5}, np.sqrt(2 * SIGMA**2 / (0.5 ** (-4 / 3) - 1))),
+        ("relu", {"theta": 0.9}, np.sqrt(2 * SIGMA**2 / (0.9 ** (-4 / 3) - 1))),
+        ("exp_sign", {"kappa": 1.5}, np.sqrt(SIGMA**2 / (1 - 1.5 ** (-4 / 3)))),
+        ("exp_relu", {"kappa": 4.0}, np.sqrt(SIGMA**2 / (1 - 4.0 ** (-4 / 3)))),
+    ],
+)
+def test_theta_kappa_gamma_and_correlation_name_the_same_model(name, width, gamma):
+    X, y, _ = data()
+    model = oracle.Instantiation(name, 3, SIGMA, float(gamma))
+    predictions = [
+        RKHSWeightingRegressor(
+            instantiation=name, alpha=1e-2, sigma=SIGMA, bias=0.0, solver=solver, random_state=0,
+            **given,
+        ).fit(X, y).predict(X)
+        for solver in ("exact", "least_squares")
+        for given in (width, {"gamma": float(gamma)}, {"correlation": model.correlation})
+    ]  # fmt: skip
+    for first, others in ((0, (1, 2)), (3, (4, 5))):
+        for other in others:
+            assert_close(predictions[other], predictions[first], 1e-7)
+
+
+WAYS = [
+    {"solver": "exact"},
+    {"solver": "exact", "penalty": "l2"},
+    {"solver": "least_squares"},
+    {"solver": "least_squares", "penalty": "l2"},
+    {"solver": "lasso", "alpha": 1e-2},
+    {"solver": FunctionalGradient(20, 20, None), "alpha": 3.0, "n_random_features": 400},
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values()))[:24])
+@pytest.mark.parametrize("name", oracle.NAMES)
+def test_the_function_is_the_mean_of_base_predictors_by_the_weight_function(name, way):
+    X, y, _ = data(m=25, n=2)
+    settings = {"alpha": 0.1, "correlation": 0.3, "bias": 1.0, "n_random_features": 12}
+    settings |= {"sigma": 1.3 if name == "stumps" else 1.0, "truncate": False}
+    fitted = RKHSWeightingRegressor(instantiation=name, random_state=0, **(settings | way))
+    fitted.fit(X, y)
+    model = oracle.Instantiation(name, 3, settings["sigma"], 1.0)
+    inputs = np.column_stack([(X - fitted.mean_) / fitted.scale_, np.ones(len(X))])[:4]
+    W = model.sample(100_000, np.random.default_rng(1))
+    draws = fitted.weight_function(W)[:, None] * model.base(W, inputs).T
+    mean, error = draws.mean(axis=0), draws.std(axis=0) / np.sqrt(len(W))
+    # y has mean 0 and standard deviation 1 only with weights.
+    expected = (fitted.predict(X[:4]) - y.mean()) / y.std() - fitted.intercept_[0]
+    assert np.all(np.abs(mean - expected) < 4.5 * error)
+    assert error.max() < 0.1 * y.std()
+
+
+def test_weight_function_of_several_targets_and_normalised():
+    X, y, _ = data()
+    fitted = RKHSWeightingRegressor(instantiation="relu", alpha=0.1, correlation=0.3)
+    fitted.fit(X, np.column_stack([y, y**2]))
+    W = np.random.default_rng(0).normal(size=(5, 4))
+    both = fitted.weight_function(W)
+    assert both.shape == (5, 2)
+    ratio = both / fitted.weight_function(W, normalized=True)
+    assert np.ptp(ratio) <= 1e-12 * ratio[0, 0] and ratio[0, 0] > 0
+    alone = RKHSWeightingRegressor(instantiation="relu", alpha=0.1, correlation=0.3).fit(X, y)
+    assert_close(alone.weight_function(W), both[:, 0])
+
+
+def custom(model):
+    """The named instantiation of one column, by nodes that are exact for its kink."""
+    nodes, logs = oracle._line(model)
+    return CustomWeighting(
+        base_predictor=lambda X, W: model.base(W, X),
+        kernel=model.kernel,
+        sampler=lambda T, n, rng: rng.standard_normal((T, n)),
+        nodes=nodes[:, None],
+        node_weights=np.exp(logs),
+    )
+
+
+@pytest.mark.parametrize("name", ["sign", "relu"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"solver": "exact"},
+        {"solver": "exact", "penalty": "l2"},
+        {"solver": "least_squares"},
+        {"solver": "least_squares", "penalty": "l2"},
+        {"solver": "lasso"},
+        {"solver": FunctionalGradient(20, 2)},
+    ],
+    ids=lambda way: "-".join(map(str, way.values()))[:24],
+)
+def test_custom_weighting_by_nodes_is_the_named_instantiation(name, way):
+    X, y, _ = data(n=1)
+    model = oracle.with_correlation(name, 1, 1.0, 0.7)
+    settings = {"alpha": 0.05, "bias": 0.0, "n_random_features": 5, "random_state": 0, **way}
+    settings |= {"alpha_unit": "paper", "truncate": False}
+    named = RKHSWeightingRegressor(instantiation=name, correlation=0.7, **settings).fit(X, y)
+    own = RKHSWeightingRegressor(instantiation=custom(model), **settings).fit(X, y)
+    tolerance = 1e-2 if way["solver"] == "lasso" else 1e-8
+    assert_close(own.predict(X), named.predict(X), tolerance)
+    assert own.instantiation_ == "custom"
+    np.testing.assert_allclose(np.abs(own.components_), 1.0)
+
+
+def test_custom_weighting_by_draws_is_near_the_named_instantiation():
+    X, y, _ = data(n=2)
+    model = oracle.with_correlation("relu", 3, 1.0, 0.3)
+    drawn = CustomWeighting(
+        lambda X, W: np.maximum(X @ W.T, 0.0),
+        model.kernel,
+        lambda T, n, rng: rng.standard_normal((T, n)),
+        n_nodes=20_000,
+    )
+    settings = {"solver": "least_squares", "alpha": 0.01, "n_random_features": 20}
+    settings |= {"random_state": 0, "bias": 1.0}
+    named = RKHSWeightingRegressor(instantiation="relu", correlation=0.3, **settings)
+    own = RKHSWeightingRegressor(instantiation=drawn, **settings)
+    assert_close(own.fit(X, y).predict(X), named.fit(X, y).predict(X), 0.05)
+    # Gradients by differences give the same directions.
+    overlap = np.abs(np.sum(own.components_[0] * named.components_[0]))
+    assert overlap > 0.99
+
+
+@intercepts
+@pytest.mark.parametrize("alpha", [1e-9, 1e-11, 1e-13])
+def test_small_regularisations_keep_their_digits(intercept, alpha):
+    X, y, _ = data(m=400, n=6)
+    inputs = centred(X, np.ones(len(X)))
+    settings = {"instantiation": "relu", "solver": "least_squares", "correlation": 0.05}
+    settings |= {"n_random_features": 150, "random_state": 0, "fit_intercept": intercept, **PAPER}
+    fitted = RKHSWeightingRegressor(alpha=alpha, **settings).fit(X, y)
+    candidate = Instantiation("relu", 6, 0.05)
+    space = FeatureSpace.of_weighting(candidate.weighting(), fitted.weights_, "rkhs")
+    assert 1e2 < space.condition < 1e6
+    # Least squares of stacked rows, whose condition number is the root of that of the sums.
+    P = space.matrix(inputs)
+    design = P - P.mean(axis=0) if intercept else P
+    shift = alpha / np.exp(2.0 * space.log_scale + candidate.log_unit()) * len(y)
+    stacked = np.vstack([design, np.sqrt(shift) * np.eye(P.shape[1])])
+    targets = np.append(y - y.mean(), np.zeros(P.shape[1]))
+    expected = design @ np.linalg.lstsq(stacked, targets, rcond=None)[0] + y.mean()
+    # Sums have a rounding of their largest eigenvalue, which is that far above the shift.
+    rounding = np.finfo(float).eps * np.linalg.norm(design, 2) ** 2 / shift
+    assert rounding < 1e-2
+    assert_close(fitted.predict(X), expected, rounding)

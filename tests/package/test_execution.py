@@ -1,0 +1,137 @@
+"""Blocks of work: the cut covers everything once, and threads change neither order nor result."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kernlens._execution import (
+    N_SUMS,
+    SERIAL_WORK,
+    effective_n_jobs,
+    map_blocks,
+    split_range,
+    sum_blocks,
+)
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 7, 8, 9, 100])
+@pytest.mark.parametrize("block_size", [1, 3, 8, 200])
+def test_slices_cover_the_range_once_and_in_order(n_items, block_size):
+    slices = split_range(n_items, block_size)
+    assert [i for part in slices for i in range(n_items)[part]] == list(range(n_items))
+    assert all(part.stop - part.start == block_size for part in slices[:-1])
+    assert all(0 < part.stop - part.start <= block_size for part in slices)
+
+
+def test_n_jobs_counts_like_joblib():
+    cores = effective_n_jobs(None)
+    assert cores >= 1
+    assert effective_n_jobs(-1) == cores
+    assert effective_n_jobs(3) == 3
+    assert effective_n_jobs(-2) == max(1, cores - 1)
+    assert effective_n_jobs(-1000) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, None])
+def test_values_come_back_in_the_order_of_the_blocks(n_jobs):
+    def late_first(block):
+        time.sleep(0.02 if block == 0 else 0.0)
+        return block * block
+
+    assert map_blocks(late_first, range(6), n_jobs=n_jobs) == [0, 1, 4, 9, 16, 25]
+
+
+def test_enough_work_runs_on_several_threads_at_once():
+    # Every block waits for the others: serial execution would break the barrier.
+    barrier = threading.Barrier(3, timeout=10)
+    assert len(map_blocks(lambda _: barrier.wait(), range(3), n_jobs=3)) == 3
+
+
+@pytest.mark.parametrize("options", [{"n_jobs": 1}, {"n_jobs": 4, "work": SERIAL_WORK - 1}])
+def test_one_job_or_little_work_stays_on_the_calling_thread(options):
+    threads = map_blocks(lambda _: threading.get_ident(), range(4), **options)
+    assert set(threads) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_error_in_a_block_reaches_the_caller(n_jobs):
+    with pytest.raises(ZeroDivisionError):
+        map_blocks(lambda block: 1 / block, [1, 0, 2], n_jobs=n_jobs)
+
+
+def test_no_blocks_give_no_values():
+    assert map_blocks(lambda block: block, [], n_jobs=2) == []
+
+
+def test_blocks_may_be_a_generator():
+    assert map_blocks(str, (i for i in range(3)), n_jobs=2) == ["0", "1", "2"]
+
+
+def test_blocks_within_blocks_do_not_wait_for_each_other():
+    def outer(block):
+        return sum(map_blocks(lambda inner: block * inner, range(3), n_jobs=2))
+
+    assert map_blocks(outer, range(4), n_jobs=2) == [0, 3, 6, 9]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_starts_threads_of_its_own():
+    assert map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2]
+    child = os.fork()
+    if child == 0:
+        alarm = threading.Timer(10.0, os._exit, [1])
+        alarm.start()
+        os._exit(0 if map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("n_blocks", [1, 3, N_SUMS, N_SUMS + 1, 50])
+def test_sums_over_blocks_are_the_sums(n_blocks):
+    values = np.random.default_rng(0).standard_normal((n_blocks, 2, 3))
+    before = values.copy()
+    total, squares = sum_blocks(
+        lambda block: (values[block].copy(), np.square(values[block]).sum(axis=1)),
+        range(n_blocks),
+        n_jobs=2,
+    )
+    np.testing.assert_allclose(total, values.sum(axis=0), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(squares, np.square(values).sum(axis=(0, 2)), rtol=1e-12)
+    np.testing.assert_array_equal(values, before)
+
+
+def test_sums_are_rounded_alike_for_every_number_of_threads():
+    values = np.random.default_rng(0).standard_normal((60, 4)) * 10.0 ** np.arange(60)[:, None]
+
+    def total(n_jobs):
+        return sum_blocks(lambda block: (values[block].copy(),), range(60), n_jobs=n_jobs)[0]
+
+    for n_jobs in [2, 3, 7]:
+        np.testing.assert_array_equal(total(n_jobs), total(1))
+
+
+def test_few_sums_exist_at_once():
+    alive, most, lock = 0, 0, threading.Lock()
+
+    class Counted(np.ndarray):
+        def __array_finalize__(self, obj):
+            pass
+
+        def __del__(self):
+            nonlocal alive
+            with lock:
+                alive -= 1
+
+    def part(block):
+        nonlocal alive, most
+        with lock:
+            alive += 1
+            most = max(most, alive)
+        return (np.ones(2).view(Counted),)
+
+    np.testing.assert_allclose(sum_blocks(part, range(200), n_jobs=1)[0], 200.0)
+    assert most <= N_SUMS + 2
