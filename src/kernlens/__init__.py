@@ -1,5 +1,6 @@
 """Find the few hidden linear features a target depends on, and predict with them, using kernels."""
 
+from kernlens._version import __version__
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.hkrr import HKRRClassifier, HKRRRegressor
 from kernlens.methods.kernel_laplacian import (
@@ -17,8 +18,6 @@ from kernlens.methods.rkhs_weightings import (
 )
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.model_selection import regularization_path
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BKerNNClassifier",

@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Rows whose pairs give the median distance.
 MEDIAN_ROWS = 500

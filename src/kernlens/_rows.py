@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 
 @dataclass(frozen=True)

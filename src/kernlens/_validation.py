@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
@@ -74,18 +74,23 @@ def check_alpha(alpha: Any, named: tuple[str, ...], *, smallest: float = 0.0) ->
 
 
 def check_count(
-    name: str, value: Any, *, words: tuple[str, ...] = (), other: str | None = None
+    name: str,
+    value: Any,
+    *,
+    words: tuple[str, ...] = (),
+    other: str | None = None,
+    least: int = 1,
 ) -> None:
-    """Refuse a value that is neither one of `words` nor an integer of at least 1.
+    """Refuse a value that is neither one of `words` nor an integer of at least `least`.
 
     `other` names what else is allowed, for the message.
     """
     if isinstance(value, str) and value in words:
         return
-    if not _is_number(value, Integral) or int(value) < 1:
+    if not _is_number(value, Integral) or int(value) < least:
         allowed = "".join(f"{word!r} or " for word in words)
         allowed += "" if other is None else f"{other} or "
-        raise ValueError(f"{name} must be {allowed}an integer of at least 1, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}an integer of at least {least}, got {value!r}.")
 
 
 def check_choice(

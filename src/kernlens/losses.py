@@ -14,10 +14,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Curvatures below this are raised to it: a Newton step needs some curvature in every row, and the
 #: line search that follows corrects a step that trusted it too much.

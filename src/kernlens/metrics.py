@@ -10,7 +10,9 @@ from __future__ import annotations
 import operator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from kernlens._array import FloatArray
 
 __all__ = [
     "dimension_score",
@@ -18,8 +20,6 @@ __all__ = [
     "principal_angles",
     "projection_distance",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 def projection_distance(A: ArrayLike, B: ArrayLike) -> float:

@@ -1,11 +1,13 @@
-"""Directions of a function from the average outer product of its gradients."""
+"""Directions of a function: found from gradients, counted, signed, and maps cut down to them."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+
+#: A direction with this share of the importance is kept however few columns there are.
+LARGEST_SHARE_ASKED = 0.1
 
 
 def average_outer_product(gradients: FloatArray, weights: FloatArray) -> FloatArray:
@@ -26,3 +28,80 @@ def leading_directions(product: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvectors as rows and eigenvalues, largest first, of a semi-definite matrix (d, d)."""
     values, vectors = np.linalg.eigh(product)
     return vectors[:, ::-1].T.copy(), np.maximum(values[::-1], 0.0)
+
+
+def estimate_n_directions(
+    importances: FloatArray, n_features: int, largest_share: float = LARGEST_SHARE_ASKED
+) -> int:
+    """Number of leading directions with at least an even share of the importance, at least 1.
+
+    The share asked for is ``1 / n_features``, the rule that RegFeaL uses for its own importances,
+    but never more than `largest_share`: with few columns a true direction may have less than an
+    even share.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (r,)
+        Non-negative, decreasing.
+    n_features : int
+        Number of columns.
+    largest_share : float
+        What is asked for at most.
+    """
+    if len(importances) == 0 or importances[0] == 0.0:
+        return min(1, len(importances))
+    asked = min(largest_share, 1.0 / n_features)
+    return max(1, int(np.sum(shares_of(importances) >= asked)))
+
+
+def fix_signs(components: FloatArray) -> FloatArray:
+    """Return the rows with their entry of largest size made positive."""
+    largest = np.argmax(np.abs(components), axis=1)
+    signs = np.sign(components[np.arange(len(components)), largest])
+    return components * np.where(signs == 0.0, 1.0, signs)[:, None]
+
+
+def shares_of(values: FloatArray) -> FloatArray:
+    """Non-negative values divided by their sum; even shares if all are zero."""
+    total = values.sum()
+    return values / total if total > 0.0 else np.full(len(values), 1.0 / max(1, len(values)))
+
+
+def truncated(B: FloatArray, n_components: int) -> FloatArray:
+    """The nearest map with `n_components` rows up to a rotation of its image, (n_components, d)."""
+    _, values, right = np.linalg.svd(B, full_matrices=False)
+    kept: FloatArray = values[:n_components, None] * right[:n_components]
+    return kept
+
+
+def reduce_map(B: FloatArray, directions: FloatArray) -> FloatArray:
+    """The map restricted to orthonormal `directions` (r, n_features), with r rows, up to rotation.
+
+    ``|reduce_map(B, Q) x| = |B Q^T Q x|``.
+    """
+    restricted = B @ directions.T
+    return np.linalg.qr(restricted, mode="r") @ directions
+
+
+def directions_of_map(B: FloatArray, product: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Root mean square slopes of a function of ``B x`` along its principal directions.
+
+    Parameters
+    ----------
+    B : ndarray of shape (n_components, n_features)
+    product : ndarray of shape (n_components, n_components)
+        Average outer product of gradients in the coordinates of ``B x``.
+
+    Returns
+    -------
+    slopes : ndarray of shape (n_components,)
+        Square roots of the leading eigenvalues of ``B^T product B``, decreasing.
+    directions : ndarray of shape (n_components, n_features)
+        Its eigenvectors, orthonormal rows.
+    """
+    # The eigenvectors lie in the row space of B: an orthonormal basis of it makes this a small
+    # problem.
+    basis, R = np.linalg.qr(B.T)
+    values, vectors = np.linalg.eigh(R @ product @ R.T)
+    slopes = np.sqrt(np.maximum(values[::-1], 0.0))
+    return slopes, (basis @ vectors[:, ::-1]).T

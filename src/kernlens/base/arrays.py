@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_classes, check_magnitude, check_weights
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
-
-FloatArray = NDArray[np.floating]
 
 #: Precisions of estimators that compute in that of X.
 PRECISIONS = [np.float64, np.float32]

@@ -12,18 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Sizes of scores that may be taken at their word.
 TRUSTS = tuple(np.linspace(0.5, 0.99, 15))
 #: Factors of log-odds that are compared, before the best one is refined.
 STRETCHES = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 LARGEST_STRETCH = 12.0
-#: Of the loss, to be worth another factor.
+#: Gain in mean loss, relative, below which the stretch is left at its grid value.
 CLEAR_GAIN = 1e-4
 
 
@@ -66,6 +66,18 @@ class Calibration:
         values: FloatArray = np.log1p(inside) - np.log(2.0) - beyond
         return values
 
+    def slopes(self, scores: FloatArray) -> FloatArray:
+        """Derivatives of the log-odds in the scores, (n_targets, n_samples)."""
+        values = self._log_probability_slope(scores)
+        if len(scores) == 1:
+            values = values + self._log_probability_slope(-scores)
+        return self.stretch * values
+
+    def _log_probability_slope(self, scores: FloatArray) -> FloatArray:
+        inside = np.maximum(scores, -self.trusted)
+        slope: FloatArray = 1.0 / (np.maximum(-self.trusted - scores, 0.0) + 1.0 + inside)
+        return slope
+
     def loss(self, scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
         """Mean negative log-likelihood of labels +1 and -1, (n_targets, n_samples)."""
         odds = self.log_odds(scores)
@@ -74,6 +86,31 @@ class Calibration:
         else:
             losses = logsumexp(odds, axis=0) - np.sum(np.where(y > 0.0, odds, 0.0), axis=0)
         return float(np.average(losses, weights=weights))
+
+
+class CalibratedMixin:
+    """Log-odds of a classifier whose function was fitted to labels +1 and -1.
+
+    It stands left of the base class of a family.
+    """
+
+    trusted_score_: float
+    stretch_: float
+
+    @property
+    def _calibration(self) -> Calibration:
+        return Calibration(self.trusted_score_, self.stretch_)
+
+    def _keep_calibration(self, found: Calibration) -> None:
+        self.trusted_score_, self.stretch_ = found.trusted, found.stretch
+
+    def _decision(self, X: ArrayLike) -> FloatArray:
+        return self._calibration.log_odds(super()._decision(X))  # type: ignore[misc]
+
+    def _decision_gradient(self, X: ArrayLike) -> FloatArray:
+        slopes = self._calibration.slopes(super()._decision(X))  # type: ignore[misc]
+        gradient: FloatArray = super()._decision_gradient(X)  # type: ignore[misc]
+        return slopes[..., None] * gradient
 
 
 def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibration:
@@ -112,3 +149,41 @@ def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibra
         options={"xatol": 1e-3},
     )
     return Calibration(float(refined.x), stretch)
+
+
+def with_doubts(
+    scores: FloatArray, y: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Every row once with its label, and once with each of the others, of a small weight.
+
+    A handful of labels that were left out is often predicted without a mistake, and the likelihood
+    then asks for probabilities 0 and 1. As Platt (1999) has it, a label of a class with N of them
+    holds with probability (N + 1) / (N + 2) only, so that few labels give modest probabilities.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_targets, n_samples)
+    y : ndarray of shape (n_targets, n_samples)
+        Labels +1 and -1; two classes have one row, of the second.
+    weights : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    scores, y : ndarray of shape (n_targets, n_classes n_samples)
+    weights : ndarray of shape (n_classes n_samples,)
+    """
+    n_classes = max(2, len(y))
+    numbers = (y[0] > 0.0).astype(np.intp) if len(y) == 1 else y.argmax(axis=0)
+    # Rows of one weight count as they are, and rows of hardly any weight hardly.
+    relative = weights / weights.max()
+    unit = relative @ relative / relative.sum()
+    counts = np.bincount(numbers, weights=relative, minlength=n_classes) / unit
+    doubts = 1.0 / (counts[numbers] + 2.0)
+    labels = [y]
+    shares = [weights * (1.0 - doubts)]
+    for step in range(1, n_classes):
+        other = (numbers + step) % n_classes
+        rows = np.arange(n_classes)[-len(y) :, None]
+        labels.append(np.where(other == rows, 1.0, -1.0))
+        shares.append(weights * doubts / (n_classes - 1))
+    return np.tile(scores, n_classes), np.hstack(labels), np.concatenate(shares)

@@ -1,140 +1,167 @@
-"""Columns brought to mean zero and, if wanted, unit standard deviation, and those that vary."""
+"""Columns as every learner sees them: centred, scaled, within limits, without constant ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernlens.subspace import leading_directions
+from kernlens._array import BoolArray, FloatArray
 
-FloatArray = NDArray[np.floating]
-
-#: Larger inputs count as this.
+#: Larger inputs count as this, so that their squares do not overflow.
 LARGEST_INPUT = {np.float64: 1e100, np.float32: 1e15}
 
 
+def center_and_scale(
+    X: FloatArray, weights: FloatArray, standardize: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Weighted means and standard deviations of columns; constant ones have a deviation of 1.
+
+    :class:`sklearn.preprocessing.StandardScaler` loses the digits of columns of extreme size, and
+    leaves rounding where a column is constant.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Rows.
+    weights : ndarray of shape (n_samples,)
+        Non-negative, not all zero.
+    standardize : bool
+        Whether deviations are wanted; if not, they are all 1.
+
+    Returns
+    -------
+    mean, scale : ndarray of shape (n_features,)
+    """
+    mean = np.average(X, axis=0, weights=weights)
+    # The average of equal numbers may round to another; a constant must become zero.
+    mean = np.where(np.ptp(X, axis=0) == 0.0, X[0], mean)
+    if not standardize:
+        return mean, np.ones(X.shape[1])
+    centred = X - mean
+    largest = np.max(np.abs(centred), axis=0)
+    # A column that varies by rounding only is a constant.
+    constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
+    largest[constant | (largest == 0.0)] = 1.0
+    # Squares of the ratios, so that columns of any size keep their digits.
+    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))
+    return mean, np.where(constant, 1.0, largest * ratio)
+
+
 @dataclass(frozen=True)
-class Standardisation:
-    """Columns are used as ``(x - mean) / scale``; constant columns become zero.
+class Columns:
+    """From rows in the units of the user to the inputs of a learner, and back.
+
+    The inputs are ``(x - mean) / scale`` of the columns that vary, kept within `limit`, and one
+    more constant input if there is a bias. Without a column that varies there is one input of
+    zeros, so that every learner has something to look at.
 
     Attributes
     ----------
     mean : ndarray of shape (n_features,)
         Weighted means of the columns.
     scale : ndarray of shape (n_features,)
-        Weighted standard deviations, 1 for constant columns; all 1 if only centred.
-    """
-
-    mean: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def of(cls, X: FloatArray, weights: FloatArray, wanted: bool) -> Standardisation:
-        """Measure the columns.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Rows.
-        weights : ndarray of shape (n_samples,)
-            Non-negative, not all zero.
-        wanted : bool
-            Whether to divide by the standard deviations; if not, columns are only centred.
-
-        Returns
-        -------
-        Standardisation
-        """
-        mean = np.average(X, axis=0, weights=weights)
-        # The average of equal numbers may round to another; a constant must become zero.
-        mean = np.where(np.ptp(X, axis=0) == 0.0, X[0], mean)
-        if not wanted:
-            # The kernels see differences only, so centring changes nothing but the rounding.
-            return cls(mean, np.ones(X.shape[1]))
-        centred = X - mean
-        largest = np.max(np.abs(centred), axis=0)
-        # A column that varies by rounding only is a constant.
-        constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
-        largest[constant | (largest == 0.0)] = 1.0
-        # Squares of the ratios, so that columns of any size keep their digits.
-        ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))
-        return cls(mean, np.where(constant, 1.0, largest * ratio))
-
-    def apply(self, X: FloatArray) -> FloatArray:
-        """Return ``(X - mean) / scale``, (n_samples, n_features).
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Rows in the units of the user.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        return (X - self.mean) / self.scale
-
-
-@dataclass(frozen=True)
-class InputColumns:
-    """Standardised columns that vary, and a constant one.
-
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_features,)
-    varying : ndarray of shape (n_features,), bool
+        Weighted standard deviations, 1 for constant columns; all 1 if columns are only centred.
+    varying : ndarray of bool of shape (n_features,)
         Columns in use.
+    limit : ndarray of shape (n_features,) or None
+        Largest size of an input from every column; None for what the precision allows.
     bias : float
-        The constant column; 0 for none.
+        The constant input; 0 for none.
     """
 
     mean: FloatArray
     scale: FloatArray
-    varying: NDArray[np.bool_]
-    bias: float
+    varying: BoolArray
+    limit: FloatArray | None = None
+    bias: float = 0.0
 
     @classmethod
-    def of(cls, X: FloatArray, weights: FloatArray, standardize: bool, bias: float) -> InputColumns:
-        """Measure the columns; without standardisation they are only centred."""
-        units = Standardisation.of(X, weights, standardize)
-        varying = np.ptp(X, axis=0) > 10 * np.finfo(np.float64).eps * np.abs(units.mean)
-        return cls(units.mean, units.scale, varying, bias)
+    def of(
+        cls, X: FloatArray, weights: FloatArray, standardize: bool, *, bias: float = 0.0
+    ) -> Columns:
+        """Measure the columns of X (n_samples, n_features); without `standardize` only centre."""
+        mean, scale = center_and_scale(X, weights, standardize)
+        return cls(mean, scale, varying_columns(X, mean), None, bias)
+
+    @property
+    def n_varying(self) -> int:
+        """Number of columns in use."""
+        return int(self.varying.sum())
 
     @property
     def n_inputs(self) -> int:
-        """Columns of the inputs, at least 1."""
-        return max(1, int(self.varying.sum()) + (self.bias != 0.0))
+        """Number of inputs, at least 1."""
+        return max(1, self.n_varying + (self.bias != 0.0))
 
     def apply(self, X: FloatArray) -> FloatArray:
-        """Inputs (n_samples, n_inputs), in the precision of X."""
-        columns = [(X[:, self.varying] - self.mean[self.varying]) / self.scale[self.varying]]
+        """Return the inputs (n_samples, n_inputs), in the precision of X."""
+        scaled = self._scaled(X)
+        limit = self._limit(X)
+        columns = [np.clip(scaled, -limit, limit, out=scaled)]
         if self.bias != 0.0 or not self.varying.any():
             columns.append(np.full((len(X), 1), self.bias))
-        inputs = np.hstack(columns)
-        # Rows may be anything at prediction; their squares must not overflow.
-        limit = LARGEST_INPUT[X.dtype.type]
-        return np.clip(inputs, -limit, limit, out=inputs).astype(X.dtype, copy=False)
+        inputs = columns[0] if len(columns) == 1 else np.hstack(columns)
+        return inputs.astype(X.dtype, copy=False)
+
+    def select(self, directions: FloatArray) -> FloatArray:
+        """Rows (r, n_features) of standardised columns as rows (r, n_inputs); no bias is looked at.
+
+        It undoes :meth:`embed`.
+        """
+        inputs = np.zeros((len(directions), self.n_inputs))
+        if self.n_varying:
+            inputs[:, : self.n_varying] = directions[:, self.varying]
+        else:
+            inputs[:, 0] = directions[:, 0]
+        return inputs
 
     def embed(self, directions: FloatArray) -> FloatArray:
-        """Directions among the inputs as directions among all columns, without the bias."""
-        n_varying = int(self.varying.sum())
-        full = np.zeros((len(directions), len(self.varying)))
-        full[:, self.varying] = directions[:, :n_varying]
-        return full
+        """Rows (r, n_inputs) as rows (r, n_features) of standardised columns, without the bias.
 
-    def directions(self, product: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Leading directions among all columns, and their sizes, largest first.
+        Without a column that varies the one input stands for the first column: any would do.
+        """
+        columns = np.zeros((len(directions), len(self.varying)))
+        if self.n_varying:
+            columns[:, self.varying] = directions[:, : self.n_varying]
+        else:
+            columns[:, 0] = directions[:, 0]
+        return columns
+
+    def gradient(self, X: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Derivatives in the columns, in the units of the user.
 
         Parameters
         ----------
-        product : ndarray of shape (n_inputs, n_inputs)
-            Semi-definite, an average outer product of gradients; the bias is left out.
+        X : ndarray of shape (n_samples, n_features)
+            Where.
+        slopes : ndarray of shape (n_targets, n_samples, n_inputs)
+            Derivatives in the inputs there.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_samples, n_features)
+            Zero for constant columns, and where a column is beyond its limit.
         """
-        n_varying = int(self.varying.sum())
-        if not n_varying:
-            # Without a column that varies any direction does.
-            return np.eye(1, len(self.varying)), np.zeros(1)
-        vectors, values = leading_directions(product[:n_varying, :n_varying])
-        return self.embed(vectors), values
+        full = np.zeros((*slopes.shape[:2], len(self.varying)))
+        if self.n_varying:
+            inside = np.abs(self._scaled(X)) <= self._limit(X)
+            moved = slopes[..., : self.n_varying] * inside
+            full[..., self.varying] = moved / self.scale[self.varying]
+        return full
+
+    def _scaled(self, X: FloatArray) -> FloatArray:
+        """Columns in use without a limit, a new array."""
+        # Not X[:, varying], which NumPy lays out by columns.
+        scaled: FloatArray = X.compress(self.varying, axis=1) - self.mean[self.varying]
+        scaled /= self.scale[self.varying]
+        return scaled
+
+    def _limit(self, X: FloatArray) -> FloatArray | float:
+        return LARGEST_INPUT[X.dtype.type] if self.limit is None else self.limit[self.varying]
+
+
+def varying_columns(X: FloatArray, mean: FloatArray) -> BoolArray:
+    """Say which columns of X (n_samples, n_features) vary by more than rounding."""
+    varying: BoolArray = np.ptp(X, axis=0) > 10 * np.finfo(np.float64).eps * np.abs(mean)
+    return varying

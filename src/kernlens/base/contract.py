@@ -1,7 +1,4 @@
-"""The contract of a feature learner: what every fitted estimator offers beside its predictions.
-
-No numerics live here; an estimator computes its directions and calls :meth:`_store_directions`.
-"""
+"""The contract of a feature learner: what every fitted estimator offers beside its predictions."""
 
 from __future__ import annotations
 
@@ -10,16 +7,14 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+from kernlens.subspace import estimate_n_directions, fix_signs, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-#: A direction with this share of the importance is kept however few columns there are.
-LARGEST_SHARE_ASKED = 0.1
 
 
 def all_or_nothing(fit: Method) -> Method:
@@ -80,6 +75,11 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         rows: FloatArray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return rows @ self.components_.astype(rows.dtype, copy=False).T
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     @property
     def _n_features_out(self) -> int:
         return self.n_directions_
@@ -91,6 +91,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         feature_importances: FloatArray,
         n_directions: int | str,
         scale: FloatArray,
+        n_columns: int | None = None,
     ) -> None:
         """Keep the first directions and write them in the units of the user's X.
 
@@ -106,50 +107,17 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             How many to keep.
         scale : ndarray of shape (n_features,)
             What the columns were divided by.
+        n_columns : int or None
+            Columns in use; None for all of them.
         """
         if isinstance(n_directions, str):
-            n_directions = estimate_n_directions(importances, components.shape[1])
+            n_columns = components.shape[1] if n_columns is None else n_columns
+            n_directions = estimate_n_directions(importances, n_columns)
         n_directions = min(n_directions, len(components))
         kept = components[:n_directions] / scale
         # Orthonormal again in the new units, in the order of importance, spans unchanged.
         kept = np.linalg.qr(kept.T)[0].T
         self.components_ = fix_signs(kept)
-        self.component_importances_ = _shares(importances[:n_directions])
-        self.feature_importances_ = _shares(feature_importances)
+        self.component_importances_ = shares_of(importances[:n_directions])
+        self.feature_importances_ = shares_of(feature_importances)
         self.n_directions_ = n_directions
-
-
-def estimate_n_directions(
-    importances: FloatArray, n_features: int, largest_share: float = LARGEST_SHARE_ASKED
-) -> int:
-    """Number of leading directions with at least an even share of the importance, at least 1.
-
-    The share asked for is ``1 / n_features``, the rule that RegFeaL uses for its own importances,
-    but never more than `largest_share`: with few columns a true direction may have less than an
-    even share.
-
-    Parameters
-    ----------
-    importances : ndarray of shape (r,)
-        Non-negative, decreasing.
-    n_features : int
-        Number of columns.
-    largest_share : float
-        What is asked for at most.
-    """
-    if len(importances) == 0 or importances[0] == 0.0:
-        return min(1, len(importances))
-    asked = min(largest_share, 1.0 / n_features)
-    return max(1, int(np.sum(_shares(importances) >= asked)))
-
-
-def fix_signs(components: FloatArray) -> FloatArray:
-    """Return the rows with their entry of largest size made positive."""
-    largest = np.argmax(np.abs(components), axis=1)
-    signs = np.sign(components[np.arange(len(components)), largest])
-    return components * np.where(signs == 0.0, 1.0, signs)[:, None]
-
-
-def _shares(values: FloatArray) -> FloatArray:
-    total = values.sum()
-    return values / total if total > 0.0 else np.full(len(values), 1.0 / max(1, len(values)))

@@ -1,25 +1,62 @@
-"""Predictions from decision values, for regressors and classifiers of any family.
+"""Fit and predictions of a regressor and of a classifier of any family.
 
-Both mixins stand left of the base class of a family, which offers ``_decision(X)``: decision values
-of shape (n_targets, n_samples).
+Both mixins stand left of the base class of a family, which offers ``_fit_encoded`` and
+``_decision(X)``: decision values of shape (n_targets, n_samples).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+from kernlens.base.arrays import (
+    EncodedLabels,
+    check_fit_arrays,
+    encode_labels,
+    regression_targets,
+)
+from kernlens.base.contract import all_or_nothing
+from kernlens.losses import Loss, SquaredLoss
 
 
 class DecisionRegressorMixin(RegressorMixin):
     """Predict of a regressor for one or several targets; `fit` sets `_single_target`."""
 
     _single_target: bool
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the directions and the function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets; several are fitted together and share their directions.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights; a weight of 2 is the row repeated.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = check_fit_arrays(
+            self, X, y, sample_weight, dtype=self._precisions, multi_output=True, y_numeric=True
+        )
+        targets = regression_targets(y)
+        self._single_target = y.ndim == 1
+        self._fit_encoded(X, targets, weights, self._make_loss(targets, weights))
+        return self
+
+    def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
+        """The loss of a row, for targets (n_targets, n_samples)."""
+        return SquaredLoss()
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Predict targets.
@@ -51,6 +88,33 @@ class DecisionClassifierMixin(ClassifierMixin):
     """
 
     classes_: NDArray[Any]
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the directions, the scores of the classes and their probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes, of any type scikit-learn takes.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights; a weight of 2 is the row repeated.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=self._precisions)
+        labels = encode_labels(y, weights, type(self).__name__)
+        self._fit_labels(X, labels, weights)
+        self.classes_ = labels.classes
+        return self
+
+    def _fit_labels(self, X: FloatArray, labels: EncodedLabels, weights: FloatArray) -> None:
+        """Fit the targets of a loss of classes; another family may fit other ones."""
+        self._fit_encoded(X, labels.targets, weights, labels.loss)
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Log-odds of the second class, or one score per class.

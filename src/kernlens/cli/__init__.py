@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
+from kernlens._version import __version__
 from kernlens.cli import demo
 from kernlens.cli._errors import CommandError
 
@@ -54,16 +55,9 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="'kernlens COMMAND --help' explains a command. From Python: "
         "from kernlens import BKerNNRegressor, BKerNNClassifier",
     )
-    parser.add_argument("--version", action="version", version=f"kernlens {package_version()}")
+    parser.add_argument("--version", action="version", version=f"kernlens {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in SUBCOMMANDS:
         subparser = module.add_parser(subparsers)
         subparser.set_defaults(run=module.run)
     return parser
-
-
-def package_version() -> str:
-    """Version of the running package."""
-    # Looked up, not imported: nothing inside imports the root, which is loaded before this module
-    # by Python itself. The metadata of an installed copy could be another version's.
-    return str(sys.modules["kernlens"].__dict__["__version__"])

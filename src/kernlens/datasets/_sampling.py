@@ -12,10 +12,10 @@ from numbers import Real
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
 from scipy.stats import ortho_group
 
-FloatArray = NDArray[np.float64]
+from kernlens._array import FloatArray
+
 RandomSource = int | RandomState | None
 
 

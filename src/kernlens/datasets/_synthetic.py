@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from kernlens._array import FloatArray
 from kernlens.datasets._sampling import RandomSource, check_count, uniform_cube
 
-FloatArray = NDArray[np.float64]
 Link = Callable[[FloatArray], FloatArray]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from kernlens._array import FloatArray
 from kernlens.datasets._sampling import check_choice
 
-FloatArray = NDArray[np.float64]
 Curve = Callable[[FloatArray], FloatArray]
 
 

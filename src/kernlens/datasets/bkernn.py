@@ -9,9 +9,9 @@ changes neither the directions nor the inputs.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernlens._array import FloatArray
 from kernlens.datasets._sampling import (
     RandomSource,
     check_choice,
@@ -23,8 +23,6 @@ from kernlens.datasets._sampling import (
     uniform_cube,
 )
 from kernlens.datasets._synthetic import Link, SyntheticData
-
-FloatArray = NDArray[np.float64]
 
 
 def make_absolute_sum(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernlens._array import FloatArray
 from kernlens.datasets._sampling import (
     RandomSource,
     check_choice,
@@ -22,8 +22,6 @@ from kernlens.datasets._sampling import (
     uniform_cube,
 )
 from kernlens.datasets._synthetic import Link, SyntheticData
-
-FloatArray = NDArray[np.float64]
 
 
 def make_rising_sines(

@@ -9,9 +9,9 @@ size n; P, drawn after the inputs, therefore depends on n_samples and n_test.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernlens._array import FloatArray
 from kernlens.datasets._sampling import (
     RandomSource,
     check_choice,
@@ -22,8 +22,6 @@ from kernlens.datasets._sampling import (
     uniform_cube,
 )
 from kernlens.datasets._synthetic import Link, SyntheticData
-
-FloatArray = NDArray[np.float64]
 
 # Uniform on [-sqrt(3), sqrt(3)]: mean 0 and variance 1.
 _HALF_WIDTH = float(np.sqrt(3.0))

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Degrees of freedom of the spectral law of Matern kernels.
 MATERN_FREEDOM = {"matern32": 3.0, "matern52": 5.0}

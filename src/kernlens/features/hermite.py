@@ -14,9 +14,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
 
-FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
 
 #: Entries of a block of features.

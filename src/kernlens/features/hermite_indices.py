@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+
 IntArray = NDArray[np.integer]
 
 #: Mass of the degrees that a sampler leaves out, and the largest degree it ever considers.

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
+from kernlens._array import FloatArray
 from kernlens._execution import split_range
 
-FloatArray = NDArray[np.floating]
 #: ``(U, V) -> k(U, V)``, with k(u, u) = 1.
 KernelMatrix = Callable[[FloatArray, FloatArray], FloatArray]
 

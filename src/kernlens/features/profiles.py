@@ -18,10 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Beyond this, erf is 1 and psi(z) is z, to the last digit.
 LIMIT = 9.0

@@ -8,10 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import unit_rows
 from kernlens.features.profiles import Profile
-
-FloatArray = NDArray[np.floating]
 
 
 class FeatureMap(Protocol):

@@ -20,12 +20,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_distances, squared_lengths
 from kernlens._validation import check_count
 from kernlens.features.profiles import Profile, Ramp, SmoothRamp, SmoothStep, Step
 from kernlens.features.random_maps import FeatureMap, RidgeMap, StumpMap
-
-FloatArray = NDArray[np.floating]
 
 #: Steps of the differences that give the gradient of a user's features, relative to unit columns.
 DIFFERENCE_STEP = 1e-5

@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from kernlens._array import FloatArray
 from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
 from kernlens.losses import CurvatureRoot, Loss
 from kernlens.optim.damped_newton import damped_newton
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.losses import Loss
 
-FloatArray = NDArray[np.floating]
 #: Lowest and highest decision value of every target, (n_targets,) each.
 Bounds = tuple[FloatArray, FloatArray]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.linalg.centred_system import CentredSystem, Solver
 from kernlens.linalg.dense_kernel import DenseKernel
@@ -20,7 +20,6 @@ from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
 
-FloatArray = NDArray[np.floating]
 Operator = ProjectedKernelOperator | DenseKernel
 
 

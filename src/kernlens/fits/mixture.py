@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Alphas that are mixed, over the best one: more, or others farther away, gain nothing.
 STEPS = (0.01, 0.1, 1.0, 10.0, 100.0)

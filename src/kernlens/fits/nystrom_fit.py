@@ -12,14 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.fits.feature_newton import FeatureNewton
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.linalg.whitened_features import JITTER, WhitenedFeatures
 from kernlens.losses import Loss
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.nystrom_fit import NystromFitter
 from kernlens.kernels.radial import RadialKernel
 from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.losses import Loss
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
 from kernlens.fits.nystrom_fit import NystromFit
 from kernlens.fits.projected_ridge import ProjectedRidge
 from kernlens.linalg.whitened_features import WhitenedFeatures
-
-FloatArray = NDArray[np.floating]
 
 #: Factors of the map that are tried, from the middle outwards while they help.
 SCALE_STEP = 2.0**0.5

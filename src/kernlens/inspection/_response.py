@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-FloatArray = NDArray[np.float64]
+from kernlens._array import FloatArray
 
 
 @dataclass(frozen=True)

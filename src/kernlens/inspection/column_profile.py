@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernlens._array import FloatArray
 from kernlens.inspection._feature_names import resolve_feature_names
 from kernlens.inspection._response import make_response
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv, cross_val_score
 
-FloatArray = NDArray[np.float64]
+from kernlens._array import FloatArray
 
 
 @dataclass(frozen=True)

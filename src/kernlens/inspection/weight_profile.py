@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from kernlens._array import FloatArray
 from kernlens.inspection._feature_names import resolve_feature_names
-
-FloatArray = NDArray[np.float64]
 
 #: Weights are shown up to this many of their standard deviations.
 REACH = 3.0

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
-
-FloatArray = NDArray[np.floating]
 
 
 @njit(nogil=True, cache=True)

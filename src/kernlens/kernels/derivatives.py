@@ -20,13 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens.kernels.dot_product import DOT_PRODUCT_KERNELS, DotProductKernel
 from kernlens.kernels.radial import RADIAL_KERNELS, RadialKernel, check_radial_kernel
 
-FloatArray = NDArray[np.floating]
 #: Kernels by name whose functions have gradients; the Laplace kernel has not.
 DIFFERENTIABLE_KERNELS = (*(k for k in RADIAL_KERNELS if k != "laplace"), *DOT_PRODUCT_KERNELS)
 

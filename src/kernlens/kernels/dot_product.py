@@ -12,9 +12,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 
 class DotProductKernel(ABC):

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
 
-FloatArray = NDArray[np.floating]
 Value = TypeVar("Value")
 
 #: Rows and columns of a tile: its exponentials stay in a processor's cache.

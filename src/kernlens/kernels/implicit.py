@@ -22,12 +22,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erf, ndtr, owens_t
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths, unit_rows
-
-FloatArray = NDArray[np.floating]
 
 #: Points of the common factor of two thresholds; beyond so many of them Owen's function is used.
 MOST_POINTS = 800

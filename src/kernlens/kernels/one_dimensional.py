@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.kernels._sorted_sums import (
     brownian_product,
     brownian_slopes,
@@ -25,8 +26,6 @@ from kernlens.kernels._sorted_sums import (
     exponential_values,
     guide_table,
 )
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

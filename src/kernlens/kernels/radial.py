@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Points closer than this share of their size are one point to a kernel that is not smooth at zero.
 SAME_POINT = 1e-10

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.dense_kernel import DenseKernel
@@ -24,7 +24,6 @@ from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import CurvatureRoot, DiagonalRoot
 
-FloatArray = NDArray[np.floating]
 Solver = Literal["auto", "direct", "cg", "pcg"]
 
 #: Up to this many rows, forming and factorising the matrix beats iterating on it.

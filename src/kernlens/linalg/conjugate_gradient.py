@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 
-FloatArray = NDArray[np.floating]
 Operator = Callable[[FloatArray], FloatArray]
 
 

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range, sum_blocks
 from kernlens.kernels.radial import RadialKernel
 
-FloatArray = NDArray[np.floating]
 Value = TypeVar("Value")
 
 #: Entries of a block: small enough for a processor's cache, large enough to hide the call.

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import CurvatureRoot, DiagonalRoot
-
-FloatArray = NDArray[np.floating]
 
 ROWS_PER_BLOCK = 4096
 

@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import SERIAL_WORK, map_blocks, split_range
 from kernlens.kernels.one_dimensional import OneDimensionalKernel, SortedProjections
-
-FloatArray = NDArray[np.floating]
 
 #: Up to this many rows a kernel without a recursion keeps its matrix (at most 32 MB) for products.
 DENSE_PRODUCT_MAX_SAMPLES = 2000

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Of 1 - leverage; less is rounding.
 SMALLEST_FREE = 1e-13

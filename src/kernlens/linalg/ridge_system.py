@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 from scipy.linalg.lapack import dsygst
 
+from kernlens._array import FloatArray
 from kernlens.linalg.triangular import divide_by_upper, mirror_upper
 
-FloatArray = NDArray[np.floating]
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
 BlockPart = Callable[[slice, FloatArray], tuple[FloatArray, ...]]
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
 
+from kernlens._array import FloatArray
 from kernlens._execution import split_range
-
-FloatArray = NDArray[np.floating]
 
 #: Columns of a triangular matrix that are worth a product of their own.
 PANEL = 64

@@ -13,14 +13,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from kernlens._array import FloatArray
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
 from kernlens.linalg.triangular import multiply_upper
-
-FloatArray = NDArray[np.floating]
 
 #: Added to the diagonal of the centre kernel, which is 1. Coefficients are then at most
 #: 1 / sqrt(jitter) times the size of the function, so that sums of them keep ten digits.

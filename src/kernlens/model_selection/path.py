@@ -12,9 +12,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_count
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

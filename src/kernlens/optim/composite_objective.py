@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.penalties.contract import Penalty
-
-FloatArray = NDArray[np.floating]
 
 
 class SmoothPoint(Protocol):

@@ -10,13 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens.optim.composite_objective import CompositeObjective, SmoothPoint
 from kernlens.optim.lbfgs import Progress, lbfgs
-
-FloatArray = NDArray[np.floating]
 
 
 def factored_lbfgs(

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 
-FloatArray = NDArray[np.floating]
 #: Called after every iteration with (iteration, objective).
 Progress = Callable[[int, float], None]
 

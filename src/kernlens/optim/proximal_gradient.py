@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernlens._result import SolveResult, Status
 from kernlens.optim.composite_objective import CompositeObjective, Point
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
 
 MAX_HALVINGS = 60
 

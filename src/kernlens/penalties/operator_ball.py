@@ -9,9 +9,8 @@ instead runs over all matrices M through a smooth map onto the inside of the bal
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: A matrix on the sphere has no finite M: it is moved inside by this share of the radius.
 INSIDE = 1e-3

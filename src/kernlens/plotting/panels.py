@@ -8,12 +8,10 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.inspection import AlphaSearch, ColumnProfile, DirectionProfile
 from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, tidy
-
-FloatArray = NDArray[np.float64]
 
 
 def draw_column_profile(ax: Axes, profile: ColumnProfile) -> None:

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import log_loss
 
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
-from kernlens.base.label_doubts import with_doubts
+from kernlens.base.calibration import with_doubts
 from kernlens.methods.kernel_laplacian.classifier import TRUSTED
 
 SOLVERS = ("exact", "cg", "nystrom", "random_features")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
+from kernlens._array import FloatArray
 from kernlens.datasets import make_absolute_sum_of_sines
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from kernlens._version import __version__
 from kernlens.cli.demo.models import OURS
 from kernlens.cli.demo.study import DemoStudy
 from kernlens.inspection import DirectionSummary, ScoreComparison
@@ -17,9 +17,8 @@ N_DIRECTIONS = 5
 
 def opening_text(folder: Path) -> str:
     """What is going to happen."""
-    version = sys.modules["kernlens"].__dict__["__version__"]
     return (
-        f"kernlens {version} demo: two data sets, about half a minute.\n"
+        f"kernlens {__version__} demo: two data sets, about half a minute.\n"
         f"Pictures and models go to the folder {folder}."
     )
 

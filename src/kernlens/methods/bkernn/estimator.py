@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas
 from kernlens._progress import StageBars
 from kernlens._result import SolveResult, Status
@@ -29,8 +30,8 @@ from kernlens._validation import (
     check_particles,
 )
 from kernlens.base.arrays import class_numbers
-from kernlens.base.columns import Standardisation
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.kernels.one_dimensional import KERNELS, make_kernel
 from kernlens.losses import Loss
 from kernlens.methods.bkernn.function import RidgeFunctions
@@ -38,8 +39,6 @@ from kernlens.methods.bkernn.learner import ParticleLearner
 from kernlens.methods.bkernn.objective import ParticleProblem, ReducedPoint, target_scale
 from kernlens.methods.bkernn.partial_functions import PartialFunctions, tabulate
 from kernlens.penalties import PENALTIES, Penalty, make_penalty
-
-FloatArray = NDArray[np.floating]
 
 OPTIMIZERS = ("auto", "lbfgs", "plain")
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
 from kernlens.kernels.one_dimensional import OneDimensionalKernel, make_guide
 from kernlens.methods.bkernn.objective import ReducedPoint
-
-FloatArray = NDArray[np.floating]
 
 ROWS_PER_BLOCK = 32_768
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
@@ -28,7 +29,6 @@ from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress
 from kernlens.optim.proximal_gradient import proximal_gradient
 
-FloatArray = NDArray[np.floating]
 #: Given the name of a stage, returns the callback of its iterations (or None).
 StageProgress = Callable[[str], Progress | None]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.kernel_fit import KernelFit, KernelFitter
 from kernlens.kernels.one_dimensional import OneDimensionalKernel
@@ -20,8 +20,6 @@ from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.composite_objective import CompositeObjective
 from kernlens.penalties.contract import Penalty
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.methods.bkernn.function import RidgeFunctions
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

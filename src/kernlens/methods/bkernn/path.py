@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
@@ -21,8 +21,6 @@ from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
 from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
 
 #: Share of fresh particles mixed into a warm start, so that no direction is exactly absent.
 REVIVAL = 0.1

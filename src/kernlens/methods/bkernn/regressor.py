@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_choice
 from kernlens.base.arrays import check_fit_arrays, regression_targets
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.losses import HuberLoss, Loss, SquaredLoss
 from kernlens.methods.bkernn.estimator import BaseBKerNN
-
-FloatArray = NDArray[np.floating]
 
 
 class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):

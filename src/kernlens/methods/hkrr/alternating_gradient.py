@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
 from kernlens.methods.hkrr.varpro import Prox, Watch, first_size, map_step, stalled
 from kernlens.optim.backtracking import Step, StepRule, backtrack
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
 
 
 def alternating_gradient(

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas
 from kernlens._progress import StageBars
 from kernlens._rows import CanonicalRows, canonical_rows
@@ -30,8 +31,8 @@ from kernlens._validation import (
     check_sequence,
 )
 from kernlens.base.arrays import class_numbers
-from kernlens.base.columns import Standardisation
-from kernlens.base.contract import FeatureLearnerMixin, estimate_n_directions
+from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.features.nystrom_centers import CENTER_CHOICES
 from kernlens.fits.held_out import Bounds, clip_decision
 from kernlens.fits.nystrom_fit import evaluate
@@ -55,8 +56,7 @@ from kernlens.methods.hkrr.problem import (
 )
 from kernlens.methods.hkrr.rows import StageRows
 from kernlens.methods.hkrr.search import SHARE
-
-FloatArray = NDArray[np.floating]
+from kernlens.subspace import estimate_n_directions
 
 #: Smaller values of alpha leave the linear systems without a correct digit.
 SMALLEST_ALPHA = 1e-15

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.fits.held_out import Split
 from kernlens.fits.tuned_ridge import Tuned, settle_refit, tune_refit
@@ -21,12 +21,10 @@ from kernlens.methods.hkrr.search import (
     Visited,
     direction_strengths,
 )
-from kernlens.methods.hkrr.starts import truncated
 from kernlens.methods.hkrr.varpro import Watch
 from kernlens.optim.lbfgs import Progress
 from kernlens.penalties.operator_ball import project_on_ball
-
-FloatArray = NDArray[np.floating]
+from kernlens.subspace import truncated
 
 #: First maps that are learned from, the best of those compared.
 N_STARTS = 3

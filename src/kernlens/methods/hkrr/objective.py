@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.nystrom_fit import NystromFit, NystromFitter
 from kernlens.kernels.radial import RadialKernel
@@ -23,8 +21,6 @@ from kernlens.linalg.kernel_blocks import (
 )
 from kernlens.linalg.whitened_features import JITTER
 from kernlens.losses import Loss
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

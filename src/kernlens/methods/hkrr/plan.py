@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens.fits.held_out import Bounds
 from kernlens.methods.hkrr.search import Visited
-
-FloatArray = NDArray[np.floating]
 
 #: Components that a search starts with.
 WIDE = 20

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.fits.projected_ridge import ProjectedRidge
@@ -23,8 +23,6 @@ from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress
 from kernlens.penalties.operator_ball import project_on_ball
 from kernlens.penalties.particles import FeaturePenalty
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_positive
 from kernlens.base.arrays import check_fit_arrays, regression_targets
-from kernlens.base.columns import Standardisation
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.fits.held_out import Bounds
 from kernlens.losses import SquaredLoss
 from kernlens.methods.hkrr.estimator import BaseHKRR
-
-FloatArray = NDArray[np.floating]
 
 
 class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import MEDIAN_ROWS, median_distance
 from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, leverage_centers, uniform_centers
@@ -15,8 +16,6 @@ from kernlens.methods.hkrr.plan import WIDE, LearningPlan
 from kernlens.methods.hkrr.problem import HyperKernelProblem
 from kernlens.methods.hkrr.search import score_point
 from kernlens.methods.hkrr.starts import random_map, subspace_map
-
-FloatArray = NDArray[np.floating]
 
 #: Rows that settings are searched on.
 SEARCH_ROWS = 5000

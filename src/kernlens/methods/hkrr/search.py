@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
 from kernlens.methods.hkrr.objective import HyperKernelPoint
@@ -20,8 +20,7 @@ from kernlens.methods.hkrr.problem import HyperKernelProblem
 from kernlens.methods.hkrr.starts import gradient_outer_product
 from kernlens.methods.hkrr.varpro import Watch
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
+from kernlens.subspace import directions_of_map, reduce_map
 
 #: Relative decrease at which the iterations at one alpha of a path end.
 STEP_TOL = 1e-4
@@ -172,20 +171,4 @@ def direction_strengths(
     directions : ndarray of shape (n_components, n_features)
         Its eigenvectors, orthonormal rows.
     """
-    B = point.W
-    M = gradient_outer_product(point, weights)
-    # Eigenvectors of B^T M B lie in the row space of B: an orthonormal basis of it makes this a
-    # small problem.
-    basis, R = np.linalg.qr(B.T)
-    values, vectors = np.linalg.eigh(R @ M @ R.T)
-    slopes = np.sqrt(np.maximum(values[::-1], 0.0))
-    return slopes, (basis @ vectors[:, ::-1]).T
-
-
-def reduce_map(B: FloatArray, directions: FloatArray) -> FloatArray:
-    """The map restricted to orthonormal `directions` (r, n_features), with r rows, up to rotation.
-
-    ``|reduce_map(B, Q) x| = |B Q^T Q x|``.
-    """
-    restricted = B @ directions.T
-    return np.linalg.qr(restricted, mode="r") @ directions
+    return directions_of_map(point.W, gradient_outer_product(point, weights))

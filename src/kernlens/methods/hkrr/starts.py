@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import median_distance
 from kernlens.linalg.kernel_blocks import KernelBlock
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
-
-FloatArray = NDArray[np.floating]
 
 
 def random_map(n_components: int, n_features: int, random: np.random.RandomState) -> FloatArray:
@@ -55,10 +53,3 @@ def subspace_map(
     if not values[0] > 0.0:
         return np.eye(n_components, n_features)
     return np.sqrt(np.maximum(values, 0.0) / values[0])[:, None] * vectors.T
-
-
-def truncated(B: FloatArray, n_components: int) -> FloatArray:
-    """The nearest map with `n_components` rows up to a rotation of its image, (n_components, d)."""
-    _, values, right = np.linalg.svd(B, full_matrices=False)
-    kept: FloatArray = values[:n_components, None] * right[:n_components]
-    return kept

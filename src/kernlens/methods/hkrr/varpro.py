@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
 from kernlens.optim.backtracking import Step, StepRule, backtrack
 from kernlens.optim.lbfgs import Progress, lbfgs
 from kernlens.penalties.operator_ball import into_ball, out_of_ball, pull_gradient_back
 
-FloatArray = NDArray[np.floating]
 #: ``(B, step) -> B``: the proximal operator of step times a penalty, a projection, or both.
 Prox = Callable[[FloatArray, float], FloatArray]
 Watch = Callable[[HyperKernelPoint], None]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernlens._array import FloatArray
 from kernlens.base.arrays import check_fit_arrays
-from kernlens.base.calibration import Calibration, calibrate
+from kernlens.base.calibration import Calibration, calibrate, with_doubts
 from kernlens.base.contract import all_or_nothing
-from kernlens.base.label_doubts import with_doubts
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
 from kernlens.methods.kernel_laplacian.labels import (
@@ -20,8 +19,6 @@ from kernlens.methods.kernel_laplacian.labels import (
 )
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import Learned
-
-FloatArray = NDArray[np.floating]
 
 #: Labelled rows of the smallest class from which probabilities are calibrated.
 CALIBRATION_LABELS = 5

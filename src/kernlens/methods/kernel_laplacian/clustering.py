@@ -12,12 +12,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_distances
 from kernlens._validation import check_count
 from kernlens.base.contract import all_or_nothing
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
-
-FloatArray = NDArray[np.floating]
 
 
 class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range
 from kernlens.kernels.derivatives import KernelDerivatives
-
-FloatArray = NDArray[np.floating]
 
 #: Entries of one block of kernel values; a product holds about six such blocks per thread.
 BLOCK_ENTRIES = 1_000_000

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernlens._validation import check_count
 from kernlens.base.contract import all_or_nothing
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
-
-FloatArray = NDArray[np.floating]
 
 
 class KernelLaplacianEmbedding(

@@ -18,15 +18,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range, sum_blocks
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
-
-FloatArray = NDArray[np.floating]
 
 #: Directions in which the norm is below this share of the largest are left out: rounding is divided
 #: by it, or by its root.

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from kernlens._array import FloatArray
 from kernlens._progress import StageBars
 from kernlens._result import Status
 from kernlens._rows import canonical_rows
@@ -26,8 +27,8 @@ from kernlens._validation import (
     check_positive,
     check_sequence,
 )
-from kernlens.base.columns import InputColumns, Standardisation
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.standardisation import InputColumns, Standardisation
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import (
     SMALLEST_ALPHA,
@@ -37,8 +38,6 @@ from kernlens.methods.kernel_laplacian.plan import (
 )
 from kernlens.methods.kernel_laplacian.space import KernelSpace, check_fit_memory
 from kernlens.subspace import average_outer_product
-
-FloatArray = NDArray[np.floating]
 
 #: Derivatives up to which ``solver="auto"`` is exact; more cost seconds, and gain little.
 EXACT_DERIVATIVES = 1000

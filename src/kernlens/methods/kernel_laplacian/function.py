@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range
 from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, KernelMap
 
-FloatArray = NDArray[np.floating]
 Value = TypeVar("Value")
 
 #: Entries of a block between rows and atoms.

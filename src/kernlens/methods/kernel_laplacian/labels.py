@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_magnitude
-
-FloatArray = NDArray[np.floating]
 
 
 def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernlens._result import Status
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
@@ -31,7 +30,6 @@ from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
 from kernlens.methods.kernel_laplacian.structure import has_structure
 
-FloatArray = NDArray[np.floating]
 Stage = Callable[[str], Callable[[int, float], None]]
 
 SOLVERS: dict[str, type[LaplacianSolver]] = {

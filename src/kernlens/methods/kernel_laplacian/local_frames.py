@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Points among which neighbours are looked for, at most: the search then grows linearly with n.
 MOST_REFERENCES = 5000

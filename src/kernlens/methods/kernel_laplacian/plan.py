@@ -16,12 +16,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
-
-FloatArray = NDArray[np.floating]
 
 #: Ratios mu / alpha that are compared, in units of the squared median distance over d: from plain
 #: kernel ridge to functions that vary between clusters only.

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_magnitude, check_weights
-from kernlens.base.columns import Standardisation
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
 from kernlens.methods.kernel_laplacian.labels import (
     check_labelled_weights,
     targets_with_gaps,
 )
-
-FloatArray = NDArray[np.floating]
 
 
 class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):

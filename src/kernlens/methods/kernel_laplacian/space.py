@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens._validation import (
     check_choice,
@@ -17,7 +18,7 @@ from kernlens._validation import (
     check_n_jobs,
     check_positive,
 )
-from kernlens.base.columns import InputColumns
+from kernlens.base.standardisation import InputColumns
 from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
 from kernlens.kernels.derivatives import (
     DIFFERENTIABLE_KERNELS,
@@ -33,8 +34,6 @@ from kernlens.methods.kernel_laplacian.function import (
     KernelFunction,
     LaplacianFunction,
 )
-
-FloatArray = NDArray[np.floating]
 
 METRICS = ("local", "euclidean")
 #: The automatic length scale is this many median distances.

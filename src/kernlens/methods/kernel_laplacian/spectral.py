@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import (
     check_alpha,
@@ -15,14 +16,12 @@ from kernlens._validation import (
     check_magnitude,
     check_weights,
 )
-from kernlens.base.columns import InputColumns
+from kernlens.base.standardisation import InputColumns
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 from kernlens.methods.kernel_laplacian.solvers.features import draw_map
 from kernlens.methods.kernel_laplacian.space import KernelSpace, check_fit_memory
 from kernlens.methods.kernel_laplacian.spectrum import LaplacianSpectrum
-
-FloatArray = NDArray[np.floating]
 
 SPECTRAL_SOLVERS = ("nystrom", "random_features")
 #: Values of ``alpha="auto"``, in units of d over the squared length scale.

@@ -14,13 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from kernlens._array import FloatArray
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction, function_in_basis
-
-FloatArray = NDArray[np.floating]
 
 #: Points that signs and spreads are measured on.
 SAMPLE = 500

@@ -10,14 +10,12 @@ same covariance. No labels are asked.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import unit_rows
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, KernelMap
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
-
-FloatArray = NDArray[np.floating]
 
 #: Points that are looked at.
 SAMPLE = 500

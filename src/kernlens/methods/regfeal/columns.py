@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens.base.columns import Standardisation
-
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
+from kernlens.base.standardisation import Standardisation
 
 #: Tails begin here, and are drawn in to half the distance between these quantiles beyond them.
 TAIL = 0.01

@@ -12,14 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.methods.regfeal.directions import Directions
 from kernlens.methods.regfeal.objective import HermiteObjective, HermitePoint
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
 
 #: A step beyond the reweighted point is lengthened by this factor after every success.
 LENGTHEN = 1.7

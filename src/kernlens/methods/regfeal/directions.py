@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.floating]
+from kernlens._array import FloatArray
 
 #: Shares below this are rounded up to it: eta is a high power of them and must not vanish.
 SMALLEST_SHARE = 1e-12

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas
 from kernlens._progress import StageBars
 from kernlens._rows import CanonicalRows, canonical_rows
@@ -30,8 +31,8 @@ from kernlens._validation import (
     check_sequence,
 )
 from kernlens.base.arrays import class_numbers
-from kernlens.base.columns import Standardisation
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import (
     DegreeSequence,
@@ -63,8 +64,6 @@ from kernlens.methods.regfeal.plan import (
     LearnedHermite,
 )
 from kernlens.methods.regfeal.planning import REFIT_KERNEL, PlansRegFeaL
-
-FloatArray = NDArray[np.floating]
 
 STRUCTURES = ("features", "variables", "none")
 INDICES = ("auto", "exact", "enumerate", "best_first", "group_sampling")

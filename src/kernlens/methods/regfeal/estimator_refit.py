@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.held_out import Split, held_out_loss
 from kernlens.losses import Loss
-
-FloatArray = NDArray[np.floating]
 
 #: Rows of an estimator that takes no weights are repeated at most so many times.
 MOST_REPEATS = 1000

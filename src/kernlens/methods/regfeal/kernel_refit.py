@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._geometry import MEDIAN_ROWS, median_distance
 from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
@@ -17,8 +17,6 @@ from kernlens.fits.projected_ridge import ProjectedRidge
 from kernlens.fits.tuned_ridge import DECADES, losses_along, tune_refit
 from kernlens.kernels.radial import RadialKernel
 from kernlens.linalg.kernel_blocks import KernelBlocks
-
-FloatArray = NDArray[np.floating]
 
 #: In the middle of the values of alpha that are tried.
 MIDDLE_ALPHA = 1e-2

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
@@ -19,8 +19,6 @@ from kernlens.methods.regfeal.directions import Directions
 from kernlens.methods.regfeal.objective import HermiteObjective, HermitePoint
 from kernlens.methods.regfeal.plan import HermiteProblem, LearnedHermite, Setting, Tried
 from kernlens.optim.lbfgs import Progress
-
-FloatArray = NDArray[np.floating]
 
 #: Iterations spent on a setting of a search, and the decrease they end at. On the first split all
 #: settings get the first ones, the best of them the others; the best of these go to all splits.

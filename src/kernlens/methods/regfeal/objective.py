@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import split_range, sum_blocks
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite import HermiteFeatures
@@ -39,7 +40,6 @@ from kernlens.linalg.ridge_system import BlockPart, accumulate_ridge
 from kernlens.losses import Loss
 from kernlens.methods.regfeal.directions import Directions
 
-FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
 
 

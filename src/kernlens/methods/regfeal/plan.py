@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import DegreeSequence
@@ -18,8 +16,6 @@ from kernlens.losses import Loss
 from kernlens.methods.regfeal.descent import DescentRule
 from kernlens.methods.regfeal.directions import Directions
 from kernlens.methods.regfeal.objective import HermiteFunction, HermiteObjective, IndexRule
-
-FloatArray = NDArray[np.floating]
 
 #: lambda, in the units of alpha: far below every alpha, for definite systems only (Section 3.2).
 LAMBDA = 1e-8

@@ -29,8 +29,6 @@ from kernlens.methods.regfeal.kernel_refit import ProjectedKernelRefit, draw_cen
 from kernlens.methods.regfeal.objective import BestFirst, Enumerated, GroupSampling, IndexRule
 from kernlens.methods.regfeal.plan import HermitePlan, HermiteProblem, Refit, Setting
 
-FloatArray = NDArray[np.floating]
-
 #: The grid of the paper's Appendix B.
 ALPHAS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
 RHOS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from kernlens._array import FloatArray
 from kernlens.base.arrays import (
     PRECISIONS,
     batch_classes,
@@ -23,8 +23,6 @@ from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from kernlens.methods.rkhs_weightings.plan import Learned
 from kernlens.methods.rkhs_weightings.stream import StreamingRandomFeatures, can_stream
-
-FloatArray = NDArray[np.floating]
 
 
 class RandomFeatureClassifier(DecisionClassifierMixin, StreamingRandomFeatures):

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens._progress import StageBars
 from kernlens._result import Status
@@ -29,8 +30,8 @@ from kernlens._validation import (
     check_positive,
     check_sequence,
 )
-from kernlens.base.columns import InputColumns, Standardisation
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.standardisation import InputColumns, Standardisation
 from kernlens.features.weightings import Weighting
 from kernlens.fits.held_out import Bounds, clip_decision
 from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
@@ -39,8 +40,6 @@ from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from kernlens.methods.rkhs_weightings.plan import DualFunction, Learned, WeightingPlan
 from kernlens.subspace import average_outer_product
-
-FloatArray = NDArray[np.floating]
 
 ALPHA_UNITS = ("relative", "paper")
 #: Less, relative to the features, is rounding.

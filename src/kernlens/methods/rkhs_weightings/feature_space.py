@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range, sum_blocks
 from kernlens.features.random_maps import FeatureMap
 from kernlens.features.weightings import Weighting
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
 from kernlens.linalg.triangular import PivotedCholesky, divide_by_upper
-
-FloatArray = NDArray[np.floating]
 
 #: Pivots below this share of the largest one are rounding.
 CUTOFF = 1e-12

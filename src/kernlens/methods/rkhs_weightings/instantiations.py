@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_between, check_choice, check_positive
 from kernlens.features.weightings import (
     PreparedWeighting,
@@ -19,8 +20,6 @@ from kernlens.features.weightings import (
     Weighting,
 )
 from kernlens.kernels.implicit import ImplicitKernel, RampKernel, SignKernel, StumpKernel
-
-FloatArray = NDArray[np.floating]
 
 INSTANTIATIONS = ("sign", "exp_sign", "relu", "exp_relu", "stumps")
 BASES = ("sign", "relu", "stumps")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
@@ -21,8 +19,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     Stage,
     WeightingSolver,
 )
-
-FloatArray = NDArray[np.floating]
 
 SOLVERS: dict[str, type[WeightingSolver]] = {
     "exact": Exact,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.fits.mixture import AlphaMixture
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
-
-FloatArray = NDArray[np.floating]
 
 #: A smaller alpha must lower the loss by this share to be taken: rounding does not choose.
 CLEAR_GAIN = 1e-3

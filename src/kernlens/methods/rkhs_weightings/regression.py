@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_flag
 from kernlens.base.arrays import (
     PRECISIONS,
@@ -15,13 +15,11 @@ from kernlens.base.arrays import (
     check_fit_arrays,
     regression_targets,
 )
-from kernlens.base.columns import Standardisation
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
+from kernlens.base.standardisation import Standardisation
 from kernlens.fits.held_out import Bounds
 from kernlens.methods.rkhs_weightings.stream import StreamingRandomFeatures, can_stream
-
-FloatArray = NDArray[np.floating]
 
 
 class RandomFeatureRegressor(DecisionRegressorMixin, StreamingRandomFeatures):

@@ -6,17 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows
-from kernlens.base.columns import InputColumns, Standardisation
+from kernlens.base.standardisation import InputColumns, Standardisation
 from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures, SeenRows
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
-
-FloatArray = NDArray[np.floating]
 
 STREAMING = ("auto", "least_squares", "sfgd")
 #: More than the exact kernel is chosen for.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from kernlens._array import FloatArray
 from kernlens._validation import (
     check_between,
     check_choice,
@@ -29,8 +30,6 @@ from kernlens.methods.rkhs_weightings.learner import SOLVERS
 from kernlens.methods.rkhs_weightings.plan import WeightingPlan
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from kernlens.methods.rkhs_weightings.stream import StreamingRandomFeatures
-
-FloatArray = NDArray[np.floating]
 
 #: What "auto" tries.
 AUTO_INSTANTIATIONS = ("relu", "sign", "stumps")

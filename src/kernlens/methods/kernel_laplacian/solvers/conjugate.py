@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -22,8 +22,6 @@ from kernlens.methods.kernel_laplacian.solvers.preconditioner import (
     ShiftedSystem,
 )
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
-
-FloatArray = NDArray[np.floating]
 
 
 class ConjugateSolver(LaplacianSolver):

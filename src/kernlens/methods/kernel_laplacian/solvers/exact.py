@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
+from kernlens._array import FloatArray
 from kernlens.fits.kernel_fit import KernelFitter
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -27,8 +27,6 @@ from kernlens.methods.kernel_laplacian.solvers.solver import (
     SAMPLE,
     LaplacianSolver,
 )
-
-FloatArray = NDArray[np.floating]
 
 
 def derivative_system(solver: LaplacianSolver) -> DerivativeSystem:

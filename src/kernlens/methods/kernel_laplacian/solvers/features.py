@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -20,8 +20,6 @@ from kernlens.methods.kernel_laplacian.solvers.solver import (
     SAMPLE,
     LaplacianSolver,
 )
-
-FloatArray = NDArray[np.floating]
 
 #: Of many labelled rows, held out of the comparison of penalties.
 HELD_OUT_SHARE = 0.2

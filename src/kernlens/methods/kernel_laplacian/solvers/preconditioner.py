@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas, split_range, sum_blocks
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES, DerivativeSystem
 from kernlens.methods.kernel_laplacian.plan import LabelledPoints, Penalties
-
-FloatArray = NDArray[np.floating]
 
 #: Rank of the preconditioner, about; half for values and half for derivatives.
 RANK = 1000

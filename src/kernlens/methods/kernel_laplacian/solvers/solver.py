@@ -11,13 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Learned, Penalties
-
-FloatArray = NDArray[np.floating]
 
 #: Labelled rows up to which penalties are judged by leaving one out.
 LEAVE_ONE_OUT_ROWS = 1000

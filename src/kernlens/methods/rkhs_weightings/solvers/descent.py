@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
@@ -18,8 +18,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     feature_decision,
     log_norms,
 )
-
-FloatArray = NDArray[np.floating]
 
 #: Steps of a descent whose setting is compared with others.
 SEARCH_STEPS = 300

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.kernel_fit import KernelFitter
 from kernlens.linalg.dense_kernel import DenseKernel
@@ -19,8 +19,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     log_norms,
     small_weight,
 )
-
-FloatArray = NDArray[np.floating]
 
 
 class Exact(WeightingSolver):

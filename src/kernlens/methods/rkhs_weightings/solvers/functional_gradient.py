@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._execution import split_range
 from kernlens.features.weightings import Weighting
-
-FloatArray = NDArray[np.floating]
 
 #: Features are evaluated for so many steps at once.
 STEPS_AT_ONCE = 64

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
@@ -16,8 +15,6 @@ from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.plan import Choice, FeatureFunction, Learned, Setting, best_of
 from kernlens.methods.rkhs_weightings.solvers.lasso_path import LassoProblem
 from kernlens.methods.rkhs_weightings.solvers.solver import ALPHAS, WeightingSolver, log_norms
-
-FloatArray = NDArray[np.floating]
 
 
 class SparseLeastSquares(WeightingSolver):

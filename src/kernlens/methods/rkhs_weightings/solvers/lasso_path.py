@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
+from kernlens._array import FloatArray
 from kernlens.linalg.ridge_system import RidgeSystem
-
-FloatArray = NDArray[np.floating]
 
 #: Features of a larger cosine are parallel, and those of a smaller relative length are zero.
 PARALLEL, ZERO = 1.0 - 1e-9, 1e-9

@@ -6,8 +6,8 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
@@ -20,8 +20,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     log_norms,
     small_weight,
 )
-
-FloatArray = NDArray[np.floating]
 
 #: Sums of products in single precision have errors of about 1e-7 of the largest: they are good
 #: enough for alphas from here on, and penalties of up to this condition number.

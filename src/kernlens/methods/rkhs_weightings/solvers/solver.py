@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.mixture import AlphaMixture, around
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -23,7 +23,6 @@ from kernlens.methods.rkhs_weightings.plan import (
     best_of,
 )
 
-FloatArray = NDArray[np.floating]
 Stage = Callable[[str], Callable[[int, float], None]]
 
 #: Alphas that are compared, relative to the spread of the features.

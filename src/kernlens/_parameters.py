@@ -1,0 +1,297 @@
+"""Constructor arguments as data: what may be given, what is meant, and what is worth trying.
+
+A family lists its arguments once, in ``methods/<family>/parameters.py``. The list gives the checks
+of a fit their sentences, the documentation of regressor and classifier its text, and the tests
+their bad values.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kernlens._validation import (
+    check_alpha,
+    check_between,
+    check_choice,
+    check_count,
+    check_flag,
+    check_n_jobs,
+    check_non_negative,
+    check_positive,
+    check_sequence,
+)
+
+Class = TypeVar("Class", bound=type)
+
+#: Stands in the docstring of a class where the text of its parameters goes.
+PLACE = "{parameters}"
+
+NOT_NUMBERS = (None, "many", True, np.nan, np.inf)
+
+
+class Kind(ABC):
+    """The values that an argument may have."""
+
+    @abstractmethod
+    def check(self, name: str, value: Any) -> None:
+        """Raise a ValueError of one sentence unless `value` is allowed."""
+
+    @abstractmethod
+    def bad_values(self) -> tuple[Any, ...]:
+        """Values that are refused, for tests."""
+
+
+@dataclass(frozen=True)
+class Anything(Kind):
+    """What another place checks, such as scikit-learn or a later step of the fit."""
+
+    def check(self, name: str, value: Any) -> None:
+        pass
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    def check(self, name: str, value: Any) -> None:
+        check_flag(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (None, 1, "yes")
+
+
+@dataclass(frozen=True)
+class Count(Kind):
+    """An integer of at least `least`, or one of some words; `other` is for the sentence."""
+
+    words: tuple[str, ...] = ()
+    other: str | None = None
+    least: int = 1
+
+    def check(self, name: str, value: Any) -> None:
+        check_count(name, value, words=self.words, other=self.other, least=self.least)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (self.least - 1, -3, 2.5, *NOT_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Positive(Kind):
+    """A positive finite number; `other` names what else is allowed, for the sentence."""
+
+    other: str | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        check_positive(name, value, other=self.other)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (0.0, -1.0, *NOT_NUMBERS)
+
+
+@dataclass(frozen=True)
+class NonNegative(Kind):
+    """A finite number of at least 0."""
+
+    def check(self, name: str, value: Any) -> None:
+        check_non_negative(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (-1e-3, *NOT_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Between(Kind):
+    """A number strictly between two others; `advice` ends the sentence."""
+
+    low: float
+    high: float
+    advice: str = ""
+
+    def check(self, name: str, value: Any) -> None:
+        check_between(name, value, self.low, self.high, self.advice)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (self.low, self.high, self.low - 1.0, self.high + 1.0, *NOT_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some words; `other` names what else is allowed, for the sentence."""
+
+    words: tuple[str, ...]
+    other: str | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        check_choice(name, value, self.words, other=self.other)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (None, 3, "", self.words[0].upper() + "?", [self.words[0]])
+
+
+@dataclass(frozen=True)
+class Regularization(Kind):
+    """A positive finite number of at least `smallest`, or one of some words."""
+
+    words: tuple[str, ...] = ("auto",)
+    smallest: float = 0.0
+
+    def check(self, name: str, value: Any) -> None:
+        check_alpha(value, self.words, smallest=self.smallest)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        small = (self.smallest / 2.0,) if self.smallest > 0.0 else ()
+        return (0.0, -1.0, "best", *small, *NOT_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Jobs(Kind):
+    """A number of threads."""
+
+    def check(self, name: str, value: Any) -> None:
+        check_n_jobs(value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (0, 1.5, "all", True)
+
+
+@dataclass(frozen=True)
+class Optional(Kind):
+    """None, or another kind."""
+
+    kind: Kind
+
+    def check(self, name: str, value: Any) -> None:
+        if value is not None:
+            self.kind.check(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return tuple(value for value in self.kind.bad_values() if value is not None)
+
+
+@dataclass(frozen=True)
+class Or(Kind):
+    """An instance of some types, or another kind; `further` checks the instance."""
+
+    types: tuple[type, ...]
+    kind: Kind
+    further: Callable[[Any], None] | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        # A class has all the methods of its instances, which is enough for a protocol.
+        if isinstance(value, self.types) and not isinstance(value, type):
+            if self.further is not None:
+                self.further(value)
+        else:
+            self.kind.check(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        values = tuple(v for v in self.kind.bad_values() if not isinstance(v, self.types))
+        return (*values, self.types[0])
+
+
+@dataclass(frozen=True)
+class Listed(Kind):
+    """One value of another kind, or a non-empty list of them to choose from."""
+
+    kind: Kind
+
+    def check(self, name: str, value: Any) -> None:
+        for one in check_sequence(name, value):
+            self.kind.check(name, one)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        values = self.kind.bad_values()
+        return (*values, [], [values[0]])
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a constructor.
+
+    Attributes
+    ----------
+    kind : Kind
+        What may be given.
+    default : object
+        Also in the signature; a test compares them.
+    type : str
+        What may be given, in words of the documentation.
+    text : str
+        What it means, in sentences.
+    search : tuple
+        Values worth trying beside the default when settings are searched.
+    """
+
+    kind: Kind
+    default: Any
+    type: str
+    text: str
+    search: tuple[Any, ...] = ()
+
+    def documentation(self, name: str) -> str:
+        """Entry of a numpydoc section."""
+        default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        text = textwrap.indent(textwrap.fill(" ".join(self.text.split()), 92), "    ")
+        return f"{name} : {self.type}, default={default}\n{text}"
+
+
+Parameters = Mapping[str, Parameter]
+
+
+def documented(cls: Class) -> Class:
+    """Put the text of its parameters, in the order of its constructor, into a class's docstring."""
+    if cls.__doc__ is not None:  # python -OO has none
+        entries = (cls._parameters[name].documentation(name) for name in argument_names(cls))  # type: ignore[attr-defined]
+        text = textwrap.indent("\n".join(entries), "    ").lstrip()
+        cls.__doc__ = cls.__doc__.replace(PLACE, text)
+    return cls
+
+
+def argument_names(cls: type) -> list[str]:
+    """Names of the arguments of a constructor, in order."""
+    return [name for name in inspect.signature(cls).parameters if name != "self"]
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check every argument of a constructor by its kind, in the order of the signature."""
+    parameters: Parameters = estimator._parameters
+    for name in argument_names(type(estimator)):
+        parameters[name].kind.check(name, getattr(estimator, name))
+
+
+# What every estimator has, with the same meaning.
+STANDARDIZE = Parameter(
+    Flag(),
+    True,
+    "bool",
+    "Use ``(x - mean) / std`` of every column; False only centres them.",
+)
+N_DIRECTIONS = Parameter(
+    Count(words=("auto",)),
+    "auto",
+    '"auto" or int',
+    """Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
+    at least ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
+)
+WARM_START = Parameter(Flag(), False, "bool", "Start from the previous fit.")
+N_JOBS = Parameter(
+    Jobs(),
+    None,
+    "int or None",
+    """Threads; None and -1 use all cores, and one inside a worker of joblib, so that a parallel
+    search does not start more threads than there are cores. Results do not depend on it.""",
+)
+RANDOM_STATE = Parameter(
+    Anything(), None, "int, RandomState or None", "Seed of everything that is drawn."
+)
+VERBOSE = Parameter(Anything(), False, "bool", "Show a progress bar.")

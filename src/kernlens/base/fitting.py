@@ -1,0 +1,306 @@
+"""The one way of a fit, from checked arrays to a fitted model, whatever the family.
+
+    rows -> columns and targets -> plan -> memory -> learner -> function -> attributes
+
+A family says how each step goes for it; progress, threads of BLAS, interruptions and warnings are
+seen to here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernlens._array import FloatArray, IntArray
+from kernlens._execution import single_threaded_blas
+from kernlens._parameters import Parameters, check_parameters
+from kernlens._progress import StageBars
+from kernlens._result import Status
+from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens._validation import check_enough_rows, check_memory
+from kernlens._warnings import warn
+from kernlens.base.arrays import class_numbers
+from kernlens.base.columns import Columns
+from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.function import FittedFunction
+from kernlens.base.learner import Directions, Learned, Learner
+from kernlens.base.targets import Targets
+from kernlens.losses import Loss
+
+#: Given the name of a stage, returns the callback of its iterations.
+Stage = Callable[[str], Callable[[int, float], None]]
+
+
+@dataclass(frozen=True)
+class FitData:
+    """What a fit learns from.
+
+    Attributes
+    ----------
+    rows : CanonicalRows
+        Inputs and targets in the units of the fit.
+    columns : Columns
+        How inputs came from the columns of X.
+    targets : Targets
+        How targets are used.
+    loss : Loss
+    strata : ndarray of shape (n_rows,) or None
+        Number of the class of every row, for a classifier that learns by a loss of classes.
+    seed : int
+        All that is drawn follows from it.
+    """
+
+    rows: CanonicalRows
+    columns: Columns
+    targets: Targets
+    loss: Loss
+    strata: IntArray | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a fit needs, and what to do if there is less.
+
+    Attributes
+    ----------
+    n_bytes : float
+    advice : str
+        The end of a sentence, such as "fit on fewer rows".
+    """
+
+    n_bytes: float
+    advice: str
+
+
+class FittingMixin(FeatureLearnerMixin, BaseEstimator):
+    """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
+
+    #: Whether BLAS keeps to one thread for the whole of a fit, because our own threads work.
+    _single_threaded_blas: ClassVar[bool] = True
+    #: Precisions that X is kept in; any other becomes the first of them.
+    _precisions: ClassVar[list[type]] = [np.float64]
+    #: Names of fitted attributes that only some fits leave; every fit begins without them.
+    _optional: ClassVar[tuple[str, ...]] = ()
+
+    #: What the arguments of the constructor may be, and mean.
+    _parameters: ClassVar[Parameters]
+
+    mean_: FloatArray
+    scale_: FloatArray
+
+    def _check_parameters(self) -> None:
+        """Refuse arguments that are out of range, each in one sentence, before any work."""
+        check_parameters(self)
+
+    # What a family says
+
+    @abstractmethod
+    def _plan(self, data: FitData) -> Any:
+        """What is asked of the learner, from the parameters and the data."""
+
+    @abstractmethod
+    def _memory(self, data: FitData, plan: Any) -> Memory:
+        """What the fit needs, by the formula of the documentation."""
+
+    @abstractmethod
+    def _learner(self, data: FitData, plan: Any, stage: Stage | None) -> Learner[Any]:
+        """The learner of one fit."""
+
+    @property
+    @abstractmethod
+    def _function(self) -> FittedFunction:
+        """The fitted function, from fitted attributes."""
+
+    def _store(self, data: FitData, plan: Any, learned: Any) -> None:
+        """Keep what is the family's own, beside what every fitted model has."""
+
+    def _measure_columns(self, rows: CanonicalRows) -> Columns:
+        return Columns.of(rows.X, rows.weights, bool(self.standardize))
+
+    def _measure_targets(self, rows: CanonicalRows) -> Targets:
+        """How targets are used; as they are unless the estimator says otherwise."""
+        return Targets.as_they_are(len(rows.y))
+
+    def _calibrate(self, learner: Learner[Any], learned: Any) -> None:
+        """What a classifier learns from rows that were left out; other estimators learn nothing."""
+
+    # The way of a fit
+
+    def _fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> None:
+        """Fit on checked arrays.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_targets, n_samples)
+            Numbers; for a classifier one-hot rows, or +1 and -1.
+        weights : ndarray of shape (n_samples,)
+        loss : Loss
+        """
+        data = self._prepare(X, y, weights, loss)
+        plan = self._plan(data)
+        memory = self._memory(data, plan)
+        check_memory(memory.n_bytes, memory.advice)
+        with self._fitting() as stage:
+            learner = self._learner(data, plan, stage)
+            learned = _learn_or_keep(learner)
+        self._calibrate(learner, learned)
+        self._store_fit(data, plan, learned)
+        _warn_of_the_end(learned.status)
+
+    def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
+        check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
+        rows = canonical_rows(X, y, weights)
+        by_class = is_classifier(self) and not loss.quadratic
+        strata = class_numbers(rows.y) if by_class else None
+        columns, targets = self._measure_columns(rows), self._measure_targets(rows)
+        rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y))
+        return FitData(rows, columns, targets, loss, strata, draw_seed(self.random_state))
+
+    @contextmanager
+    def _fitting(self) -> Iterator[Stage | None]:
+        """The progress bar, if it is wanted, and BLAS on one thread, if that is better."""
+        with ExitStack() as stack:
+            if self._single_threaded_blas:
+                stack.enter_context(single_threaded_blas())
+            wanted = bool(self.verbose)
+            yield stack.enter_context(StageBars(type(self).__name__)) if wanted else None
+
+    def _store_fit(self, data: FitData, plan: Any, learned: Learned) -> None:
+        """Turn an outcome into fitted attributes."""
+        for name in ("alpha_search_", *self._optional):
+            self.__dict__.pop(name, None)
+        self._store_units(data.columns, data.targets)
+        self._function_kind = learned.function.kind
+        for name, value in learned.function.arrays().items():
+            setattr(self, name, value)
+        self.alpha_ = learned.alpha
+        self.objective_ = learned.objective
+        self.objective_history_ = np.asarray(learned.history, dtype=np.float64)
+        self.n_iter_ = learned.n_iter
+        self.status_ = learned.status.value
+        if learned.search is not None:
+            self.alpha_search_ = learned.search.as_dict()
+        self._store_learned_directions(data.columns, learned.directions)
+        self._store(data, plan, learned)
+
+    def _store_units(self, columns: Columns, targets: Targets) -> None:
+        self.mean_, self.scale_ = columns.mean, columns.scale
+        self._varying, self._limit, self._bias = columns.varying, columns.limit, columns.bias
+        self._target_mean, self._target_scale = targets.mean, targets.scale
+        self._target_bounds = targets.bounds
+
+    def _store_learned_directions(self, columns: Columns, found: Directions) -> None:
+        kept = self.n_directions
+        if kept == "auto" and found.n_relevant is not None:
+            kept = found.n_relevant
+        self._store_directions(
+            columns.embed(found.components),
+            found.importances,
+            columns.embed(found.of_inputs[None])[0],
+            kept,
+            columns.scale,
+            n_columns=max(1, columns.n_varying),
+        )
+
+    # The fitted model
+
+    @property
+    def _columns(self) -> Columns:
+        return Columns(self.mean_, self.scale_, self._varying, self._limit, self._bias)
+
+    @property
+    def _targets(self) -> Targets:
+        return Targets(self._target_mean, self._target_scale, self._target_bounds)
+
+    def _checked_rows(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self)
+        rows: FloatArray = validate_data(self, X, reset=False, dtype=self._precisions)
+        return rows
+
+    def _decision(self, X: ArrayLike) -> FloatArray:
+        """Decision values, (n_targets, n_samples)."""
+        inputs = self._columns.apply(self._checked_rows(X))
+        with single_threaded_blas():
+            values = self._function.decision(inputs)
+        return self._targets.restore(values)
+
+    def _decision_gradient(self, X: ArrayLike) -> FloatArray:
+        """Gradients of the decision values, (n_targets, n_samples, n_features)."""
+        rows = self._checked_rows(X).astype(np.float64, copy=False)
+        inputs, function = self._columns.apply(rows), self._function
+        with single_threaded_blas():
+            slopes = self._columns.gradient(rows, function.gradient(inputs))
+            values = function.decision(inputs)
+        return self._targets.gradient(values, slopes)
+
+    def gradient(self, X: ArrayLike) -> FloatArray:
+        """Gradient of the prediction, in closed form.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or (n_samples, n_targets, n_features)
+            Derivatives of `predict` of a regressor, or of `decision_function` of a classifier, in
+            the columns of X. Where the function has a kink it is the derivative of one side, and
+            where predictions are cut off at the range of the targets it is zero.
+        """
+        gradients = self._decision_gradient(X)
+        if self._one_function:
+            return gradients[0]
+        return np.ascontiguousarray(gradients.transpose(1, 0, 2))
+
+    def sensitivity(self, X: ArrayLike) -> FloatArray:
+        """Mean squared partial derivatives: how much the prediction varies along every column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to average over.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or (n_targets, n_features)
+            ``(1/n) sum_i (d f(x_i) / d x_j)^2``, in the units of the target and of X.
+        """
+        squares = np.mean(np.square(self._decision_gradient(X)), axis=1)
+        return squares[0] if self._one_function else squares
+
+    @property
+    def _one_function(self) -> bool:
+        """Whether there is one decision value per row, which then has no axis of its own."""
+        return len(self._target_mean) == 1 and getattr(self, "_single_target", True)
+
+
+def draw_seed(random_state: Any) -> int:
+    """One integer from a user's `random_state`, from which everything else is drawn."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _learn_or_keep(learner: Learner[Any]) -> Any:
+    try:
+        return learner.learn()
+    except KeyboardInterrupt:
+        return learner.finish_interrupted()
+
+
+def _warn_of_the_end(status: Status) -> None:
+    if status is Status.INTERRUPTED:
+        warn("The fit was interrupted; the best state found so far is kept.")
+    elif status is Status.MAX_ITER:
+        warn(f"The fit {status.value}.", ConvergenceWarning)

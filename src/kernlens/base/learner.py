@@ -1,0 +1,106 @@
+"""What every learner offers, and what comes of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kernlens._array import FloatArray
+from kernlens._result import Status
+from kernlens.base.function import FittedFunction
+from kernlens.base.search import SearchRecord
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Linear features of a function, among its inputs.
+
+    Attributes
+    ----------
+    components : ndarray of shape (r, n_inputs)
+        Orthonormal rows, most important first.
+    importances : ndarray of shape (r,)
+        Non-negative, decreasing.
+    of_inputs : ndarray of shape (n_inputs,)
+        Importance of every input, non-negative.
+    n_relevant : int or None
+        How many matter; None leaves it to the shares of the importances.
+    """
+
+    components: FloatArray
+    importances: FloatArray
+    of_inputs: FloatArray
+    n_relevant: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """The outcome of a fit; families add what is their own.
+
+    Attributes
+    ----------
+    function : FittedFunction
+    directions : Directions
+    alpha : float
+        The regularisation in use.
+    objective : float
+        The objective at the end.
+    history : tuple of float
+        The objective along the last stage.
+    n_iter : int
+        Iterations of the last stage.
+    status : Status
+        How it ended.
+    search : SearchRecord or None
+        What was compared, if anything was chosen.
+    """
+
+    function: FittedFunction
+    directions: Directions
+    alpha: float
+    objective: float
+    history: tuple[float, ...] = ()
+    n_iter: int = 1
+    status: Status = Status.CONVERGED
+    search: SearchRecord | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Predictions of rows by fits that have not seen them.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (n_targets, n_rows)
+        In the units of the fit.
+    y : ndarray of shape (n_targets, n_rows)
+        Their targets, in the same units.
+    weights : ndarray of shape (n_rows,)
+    """
+
+    decision: FloatArray
+    y: FloatArray
+    weights: FloatArray
+
+
+Outcome = TypeVar("Outcome", bound=Learned)
+
+
+class Learner(ABC, Generic[Outcome]):
+    """One fit: from rows and a plan to a function."""
+
+    @abstractmethod
+    def learn(self) -> Outcome:
+        """Choose what is to be chosen, and learn."""
+
+    @abstractmethod
+    def left_out(self, learned: Outcome) -> LeftOut:
+        """Predict rows by fits without them, with the settings that were chosen.
+
+        Stacking and calibration need them. They are computed when they are asked for.
+        """
+
+    def finish_interrupted(self) -> Outcome:
+        """Return the best so far after an interruption; without anything, interrupt again."""
+        raise KeyboardInterrupt
