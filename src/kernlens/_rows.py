@@ -45,7 +45,8 @@ class CanonicalRows:
         """Return (train, test) masks of folds.
 
         Rows with the same X stay together, unless `strata` (n_rows,) are given: then every stratum
-        is spread evenly. Folds without a row to train or to test on are left out.
+        is spread evenly. Folds without a row to train or to test on are left out, and so are those
+        whose training part misses a stratum: a class without a row has no finite fit.
         """
         fold = self.group % n_folds
         if strata is not None:
@@ -54,7 +55,11 @@ class CanonicalRows:
                 members = strata == stratum
                 fold[members] = np.arange(members.sum()) % n_folds
         masks = [(fold != k, fold == k) for k in range(n_folds)]
-        return [(train, test) for train, test in masks if train.any() and test.any()]
+        masks = [(train, test) for train, test in masks if train.any() and test.any()]
+        if strata is None:
+            return masks
+        n_strata = len(np.unique(strata))
+        return [fold for fold in masks if len(np.unique(strata[fold[0]])) == n_strata]
 
 
 def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> CanonicalRows:

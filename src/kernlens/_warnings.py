@@ -6,7 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
-#: Frames in these folders are not the user's: this package, and what calls it on the user's behalf.
+#: Frames of this folder are not the user's.
 _OURS = str(Path(__file__).parent)
 
 
@@ -24,4 +24,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
         level += 1
-    warnings.warn(message, category, stacklevel=level - 1)
+    warnings.warn(message, category, stacklevel=level)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
@@ -82,6 +85,15 @@ class LeftOut:
     decision: FloatArray
     y: FloatArray
     weights: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
+        """The rows of several parts, one after the other."""
+        return cls(
+            np.concatenate([part.decision for part in parts], axis=1),
+            np.concatenate([part.y for part in parts], axis=1),
+            np.concatenate([part.weights for part in parts]),
+        )
 
 
 Outcome = TypeVar("Outcome", bound=Learned)

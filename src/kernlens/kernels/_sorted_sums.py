@@ -258,6 +258,40 @@ def exponential_values(points, left, right, guide, queries, out):  # type: ignor
                     out[t, i] += decay * right[t, j, a + 1]
 
 
+@njit(nogil=True, cache=True)
+def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
+    """Write ``g_j'(queries[j, i])``, the slope right of a knot, to `out` (t, b, n_queries)."""
+    last = points.shape[1] - 1
+    for j in range(queries.shape[0]):
+        knots, cells = points[j], guide[j]
+        per_unit = cells_per_unit(knots, cells)
+        for i in range(queries.shape[1]):
+            a = locate(knots, queries[j, i], cells, per_unit)
+            for t in range(out.shape[0]):
+                out[t, j, i] = 0.0
+                if 0 <= a < last:
+                    rise = tables[t, j, a + 1] - tables[t, j, a]
+                    out[t, j, i] = rise / (knots[a + 1] - knots[a])
+
+
+@njit(nogil=True, cache=True)
+def exponential_value_slopes(points, left, right, guide, queries, out):  # type: ignore[no-untyped-def]
+    """Write the derivatives of what :func:`exponential_values` adds to `out` (t, b, n_queries)."""
+    n = points.shape[1]
+    for j in range(queries.shape[0]):
+        per_unit = cells_per_unit(points[j], guide[j])
+        for i in range(queries.shape[1]):
+            query = queries[j, i]
+            a = locate(points[j], query, guide[j], per_unit)
+            for t in range(out.shape[0]):
+                slope = 0.0
+                if a >= 0:
+                    slope -= 0.5 * np.exp(0.5 * (points[j, a] - query)) * left[t, j, a]
+                if a + 1 < n:
+                    slope += 0.5 * np.exp(0.5 * (query - points[j, a + 1])) * right[t, j, a + 1]
+                out[t, j, i] = slope
+
+
 @njit(nogil=True, cache=True, fastmath=True)
 def cityblock(left, right, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j |left_ij - right_ji'|`` to `out` (n, r); `right` is (m, r) so that it vectorises.

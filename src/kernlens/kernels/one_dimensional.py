@@ -18,11 +18,13 @@ from kernlens.kernels._sorted_sums import (
     brownian_product,
     brownian_slopes,
     brownian_tables,
+    brownian_value_slopes,
     brownian_values,
     cityblock,
     exponential_product,
     exponential_slopes,
     exponential_tables,
+    exponential_value_slopes,
     exponential_values,
     guide_table,
 )
@@ -129,6 +131,17 @@ class OneDimensionalKernel(ABC):
         `guide` comes from :func:`make_guide`.
         """
 
+    @abstractmethod
+    def write_slopes(
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        """Write ``sum_i' kappa'(queries_ji - p_i'j) v_i'`` to `out` (n_targets, b, n_queries)."""
+
     def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return ``(1/m) sum_j kappa(left_ij - right_i'j)`` for projections (rows, particles)."""
         total = np.zeros((len(left), len(right)))
@@ -172,6 +185,16 @@ class BrownianKernel(OneDimensionalKernel):
     ) -> None:
         brownian_values(points, tables[0], guide, queries, out)
 
+    def write_slopes(
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        brownian_value_slopes(points, tables[0], guide, queries, out)
+
     def pairwise_mean(self, left: FloatArray, right: FloatArray) -> FloatArray:
         out = np.zeros((len(left), len(right)))
         cityblock(left, np.ascontiguousarray(right.T), out)
@@ -214,6 +237,16 @@ class ExponentialKernel(OneDimensionalKernel):
         out: FloatArray,
     ) -> None:
         exponential_values(points, tables[0], tables[1], guide, queries, out)
+
+    def write_slopes(
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        exponential_value_slopes(points, tables[0], tables[1], guide, queries, out)
 
 
 class GaussianKernel(OneDimensionalKernel):
@@ -264,6 +297,20 @@ class GaussianKernel(OneDimensionalKernel):
                 rows = slice(lo, lo + self.rows_per_block)
                 values = self.profile(queries[j, rows, None] - points[j, None, :])
                 out[:, rows] += tables[0, :, j] @ values.T
+
+    def write_slopes(
+        self,
+        points: FloatArray,
+        tables: FloatArray,
+        guide: NDArray[np.integer],
+        queries: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        for j in range(len(points)):
+            for lo in range(0, queries.shape[1], self.rows_per_block):
+                rows = slice(lo, lo + self.rows_per_block)
+                difference = queries[j, rows, None] - points[j, None, :]
+                out[:, j, rows] = tables[0, :, j] @ (-difference * self.profile(difference)).T
 
 
 KERNELS: dict[str, type[OneDimensionalKernel]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,8 +122,8 @@ def test_blocks_of_rows_and_threads_do_not_change_a_bit(kernel, monkeypatch):
     case = problem("squared", seed=7)
     functions, X_new = functions_of(case, kernel), new_rows(case, n=3000)
     monkeypatch.setattr(ridge_functions, "ROWS_PER_BLOCK", 512)
-    serial = functions.decision(X_new, n_jobs=1)
-    np.testing.assert_array_equal(serial, functions.decision(X_new, n_jobs=3))
+    serial = replace(functions, n_jobs=1).decision(X_new)
+    np.testing.assert_array_equal(serial, replace(functions, n_jobs=3).decision(X_new))
     alone = np.concatenate([functions.decision(row[None]) for row in X_new[:50]], axis=1)
     np.testing.assert_allclose(alone, serial[:, :50], rtol=0, atol=1e-12)
 

@@ -8,7 +8,9 @@ prediction costs O(m (d + log n)) a row and no kernel is evaluated.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from kernlens.kernels.one_dimensional import OneDimensionalKernel, make_guide
 from kernlens.methods.bkernn.objective import ReducedPoint
 
 ROWS_PER_BLOCK = 32_768
+#: Slopes of single functions that exist at once.
+SLOPE_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,18 @@ class RidgeFunctions:
         See :meth:`OneDimensionalKernel.tables`; the factor 1/m is inside.
     intercept : ndarray of shape (n_targets,)
         Constant c, with the constants of the dropped particles.
+    n_jobs : int or None
+        Threads.
     """
+
+    kind: ClassVar[str] = "ridge"
 
     kernel: OneDimensionalKernel
     particles: FloatArray
     knots: FloatArray
     tables: FloatArray
     intercept: FloatArray
+    n_jobs: int | None = None
 
     @classmethod
     def of(cls, point: ReducedPoint) -> RidgeFunctions:
@@ -71,21 +80,50 @@ class RidgeFunctions:
             tables = operator.kernel.tables(
                 operator.blocks[0].select(alive[operator.slices[0]]), dual
             )
-        return cls(operator.kernel, point.W[alive], knots, tables, point.fit.intercept)
+        return cls(
+            operator.kernel, point.W[alive], knots, tables, point.fit.intercept, operator.n_jobs
+        )
 
-    def decision(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Evaluate the function on rows, (n_targets, n_rows), in blocks of rows."""
 
-        def values(rows: slice) -> FloatArray:
-            queries = np.ascontiguousarray(self.particles @ X[rows].T)
+        def values(queries: FloatArray) -> FloatArray:
             out = np.repeat(self.intercept[:, None], queries.shape[1], axis=1)
             self.kernel.add_values(self.knots, self.tables, guide, queries, out)
             return out
 
         guide = make_guide(self.knots, len(X))
-        blocks = split_range(len(X), ROWS_PER_BLOCK)
+        return np.concatenate(self._map_projections(values, X, ROWS_PER_BLOCK), axis=1)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Gradients ``(1/m) sum_j g_j'(w_j . x) w_j``, (n_targets, n_rows, n_inputs).
+
+        At a knot of a piecewise linear function it is the slope on its right.
+        """
+
+        def slopes(queries: FloatArray) -> FloatArray:
+            out = np.zeros((len(self.intercept), *queries.shape))
+            self.kernel.write_slopes(self.knots, self.tables, guide, queries, out)
+            return np.einsum("tji,jd->tid", out, self.particles, optimize=True)
+
+        guide = make_guide(self.knots, len(X))
+        size = max(1, SLOPE_ENTRIES // max(1, len(self.particles) * len(self.intercept)))
+        return np.concatenate(self._map_projections(slopes, X, size), axis=1)
+
+    def _map_projections(
+        self, function: Callable[[FloatArray], FloatArray], X: FloatArray, size: int
+    ) -> list[FloatArray]:
+        """Apply a function to the projections (n_particles, n_block) of blocks of rows."""
+
+        def project(rows: slice) -> FloatArray:
+            return function(np.ascontiguousarray(self.particles @ X[rows].T))
+
         work = 20.0 * len(X) * max(1, len(self.particles))
-        return np.concatenate(map_blocks(values, blocks, n_jobs=n_jobs, work=work), axis=1)
+        return map_blocks(project, split_range(len(X), size), n_jobs=self.n_jobs, work=work)
+
+    def arrays(self) -> dict[str, Any]:
+        """Knots, tables and the constant; the particles are kept in the units of the user."""
+        return {"knots_": self.knots, "tables_": self.tables, "intercept_": self.intercept}
 
     def contributions(self, grid: FloatArray) -> FloatArray:
         """Evaluate every function on its row of `grid` (m, n_points), (n_targets, m, n_points)."""

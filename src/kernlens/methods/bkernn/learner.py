@@ -8,29 +8,29 @@ the particles) on all. Between parts ``alpha * sum of weights`` stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
-from kernlens._result import SolveResult
+from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.fitting import Stage
+from kernlens.base.learner import Directions, Learner, LeftOut
+from kernlens.base.search import SearchRecord
+from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
 from kernlens.methods.bkernn.path import (
     PathFollower,
-    ValidationCurve,
     minimise_from_both,
     revive,
     validation_curve,
 )
+from kernlens.methods.bkernn.plan import LearnedParticles, ParticlePlan
 from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress
 from kernlens.optim.proximal_gradient import proximal_gradient
-
-#: Given the name of a stage, returns the callback of its iterations (or None).
-StageProgress = Callable[[str], Progress | None]
 
 SMALL = 4000
 FIRST_PART = 2000
@@ -63,52 +63,104 @@ FINAL_TOL_MAX_SAMPLES = 20_000
 
 
 @dataclass
-class ParticleLearner:
+class ParticleLearner(Learner[LearnedParticles]):
     """Minimises over the particles, and keeps the best state if interrupted.
 
     Attributes
     ----------
-    problem : ParticleProblem
+    plan : ParticlePlan
     rows : CanonicalRows
-    fresh : ndarray of shape (n_particles, n_features)
-        Random particles.
-    max_iter, tol
-        Of the last stage.
     strata : ndarray of shape (n_rows,) or None
         Classes to be spread evenly over folds.
-    progress : callable or None
-        See :data:`StageProgress`.
+    stage : callable or None
+        Name of a stage -> callback of its iterations.
     """
 
-    problem: ParticleProblem
+    plan: ParticlePlan
     rows: CanonicalRows
-    fresh: FloatArray
-    max_iter: int = 100
-    tol: float = 1e-6
     strata: NDArray[np.integer] | None = None
-    progress: StageProgress | None = None
+    stage: Stage | None = None
     _watched: ParticleObjective | None = field(default=None, init=False)
+    _alpha: float | None = field(default=None, init=False)
+    _search: SearchRecord | None = field(default=None, init=False)
+
+    def learn(self) -> LearnedParticles:
+        """Choose alpha if it is not given, then learn the particles."""
+        self._alpha, self._search = self.plan.alpha, self.plan.search
+        if self._alpha is None:
+            self._alpha, self._search = self.choose_alpha()
+        return self._finish(self.minimise(self._alpha), self._alpha)
+
+    def finish_interrupted(self) -> LearnedParticles:
+        """The functions on the best particles so far."""
+        W, reached = self.best_so_far()
+        return self._finish(SolveResult(W, Status.INTERRUPTED, 0), self._alpha or reached)
+
+    def left_out(self, learned: LearnedParticles) -> LeftOut:
+        """Predict every fold with particles learned on the others, ``alpha * n`` kept."""
+        total = float(self.rows.weights.sum())
+        parts = []
+        for train, test in self._folds():
+            part = replace(self, rows=self.rows.take(train), strata=None, stage=None)
+            alpha = learned.alpha * total / float(part.rows.weights.sum())
+            end = part.solve_at(part.minimise(alpha).solution, alpha)
+            rows = self.rows.take(test)
+            parts.append(LeftOut(RidgeFunctions.of(end).decision(rows.X), rows.y, rows.weights))
+        return LeftOut.joined(parts)
+
+    def minimise(self, alpha: float) -> SolveResult:
+        """Minimise at `alpha`, in the way that the plan asks for."""
+        if self.plan.plain:
+            return self._learn_plainly(alpha)
+        if self.plan.start is not None:
+            return self._learn_from(self.plan.start, alpha)
+        return self._learn_afresh(alpha)
+
+    def _finish(self, result: SolveResult, alpha: float) -> LearnedParticles:
+        point = self.solve_at(result.solution, alpha)
+        penalty = self.problem.penalty
+        return LearnedParticles(
+            function=RidgeFunctions.of(point),
+            directions=Directions(
+                *penalty.directions(point.W), of_inputs=np.linalg.norm(point.W, axis=0)
+            ),
+            alpha=alpha,
+            objective=point.value + alpha * penalty.value(point.W),
+            history=result.history,
+            n_iter=result.n_iter,
+            status=result.status,
+            search=self._search,
+        )
+
+    @property
+    def problem(self) -> ParticleProblem:
+        """Kernel, loss and penalty."""
+        return self.plan.problem
 
     @property
     def is_large(self) -> bool:
         """Whether the particles are learned on subsamples."""
         return len(self.rows.X) > SMALL and self.problem.kernel.linear_cost
 
-    def choose_alpha(self) -> tuple[float, ValidationCurve]:
+    def choose_alpha(self) -> tuple[float, SearchRecord]:
         """Choose alpha on a grid by held-out loss: three folds, or other rows if there are many."""
         total = float(self.rows.weights.sum())
         shifts = GRID * self.problem.reference_alpha(self.rows) * total
         parts = self._parts()
         if not parts:
             # Too few rows, or too few of a class, to hold any out.
-            return self._middle_alpha(), ValidationCurve(np.empty(0), np.empty(0))
+            return self._middle_alpha(), SearchRecord({"alpha": np.empty(0)}, np.empty(0), -1)
         followers = [
             self._follower(train, "choosing alpha", SEARCH_ITER, SEARCH_TOL) for train, _ in parts
         ]
         curve = validation_curve(followers, [test for _, test in parts], shifts)
-        return curve.best() / total, curve
+        lowest = int(np.argmin(curve.losses))
+        # The best value lies between those of the grid.
+        return curve.best() / total, SearchRecord(
+            {"alpha": curve.shifts / total}, curve.losses, lowest
+        )
 
-    def learn(self, alpha: float) -> SolveResult:
+    def _learn_afresh(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
         if self.is_large:
             return self._learn_large(alpha)
@@ -116,29 +168,29 @@ class ParticleLearner:
             self._learn_on(self.rows, alpha), self.problem.objective(self.rows, alpha)
         )
 
-    def learn_plainly(self, alpha: float, start: FloatArray | None = None) -> SolveResult:
+    def _learn_plainly(self, alpha: float) -> SolveResult:
         """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
         objective = self._objective(self.rows, alpha, tol=FINAL_TOL)
         return proximal_gradient(
             objective,
-            objective.at(self.fresh if start is None else start),
-            max_iter=self.max_iter,
-            tol=self.tol,
+            objective.at(self.plan.fresh if self.plan.start is None else self.plan.start),
+            max_iter=self.plan.max_iter,
+            tol=self.plan.tol,
             progress=self._stage("Algorithm 1"),
         )
 
-    def learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
+    def _learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
         """Minimise at `alpha` from given particles, as they are and revived, on all rows."""
         objective = self._objective(self.rows, alpha)
         ends = [
             factored_lbfgs(
                 objective,
                 objective.at(start),
-                max_iter=self.max_iter,
-                tol=self.tol,
+                max_iter=self.plan.max_iter,
+                tol=self.plan.tol,
                 progress=self._stage("learning directions"),
             )
-            for start in (W, revive(W, self.fresh))
+            for start in (W, revive(W, self.plan.fresh))
         ]
         best = min(ends, key=lambda end: objective.value(end.solution))
         return self._polish(best, objective)
@@ -154,7 +206,7 @@ class ParticleLearner:
     def best_so_far(self) -> tuple[FloatArray, float]:
         """Particles and alpha to go on with after an interruption."""
         if self._watched is None or self._watched.best is None:
-            return self.fresh, self._middle_alpha()
+            return self.plan.fresh, self._middle_alpha()
         total = float(self.rows.weights.sum())
         part = float(self._watched.smooth.fitter.weights.sum())
         return self._watched.best.W, self._watched.strength * part / total
@@ -178,12 +230,10 @@ class ParticleLearner:
             train = slice(0, FIRST_PART)
             test = slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS)
             return [(self.rows.take(train), self.rows.take(test))]
-        folds = self.rows.folds(N_FOLDS, self.strata)
-        if self.strata is not None:
-            # A class that is absent from a training part has no finite fit there.
-            n_classes = len(np.unique(self.strata))
-            folds = [fold for fold in folds if len(np.unique(self.strata[fold[0]])) == n_classes]
-        return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
+        return [(self.rows.take(train), self.rows.take(test)) for train, test in self._folds()]
+
+    def _folds(self) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        return self.rows.folds(N_FOLDS, self.strata)
 
     def _follower(
         self, rows: CanonicalRows, stage: str, max_iter: int, inner_tol: float
@@ -191,9 +241,9 @@ class ParticleLearner:
         return PathFollower(
             self.problem,
             rows,
-            self.fresh,
+            self.plan.fresh,
             max_iter=max_iter,
-            tol=self.tol,
+            tol=self.plan.tol,
             inner_tol=inner_tol,
             watch=self._watch,
             progress=self._stage(stage),
@@ -201,15 +251,15 @@ class ParticleLearner:
 
     def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
         """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
-        n_iter = min(APPROACH_ITER, self.max_iter)
+        n_iter = min(APPROACH_ITER, self.plan.max_iter)
         follower = self._follower(rows, "approaching alpha", n_iter, STEP_TOL)
         for factor in (*APPROACH, 1.0):
             objective, point = follower.advance(factor * alpha)
         return factored_lbfgs(
             objective,
             point,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            max_iter=self.plan.max_iter,
+            tol=self.plan.tol,
             progress=self._stage("learning directions"),
         )
 
@@ -225,9 +275,9 @@ class ParticleLearner:
         end = minimise_from_both(
             objective,
             end.solution.W,
-            self.fresh,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            self.plan.fresh,
+            max_iter=self.plan.max_iter,
+            tol=self.plan.tol,
             progress=self._stage(f"refining on {len(second.X)} rows"),
         )
         end = self._polish(end, objective)
@@ -241,8 +291,8 @@ class ParticleLearner:
         steps = factored_lbfgs(
             objective,
             point,
-            max_iter=min(ALL_ROWS_ITER, self.max_iter),
-            tol=self.tol,
+            max_iter=min(ALL_ROWS_ITER, self.plan.max_iter),
+            tol=self.plan.tol,
             progress=self._stage("refining on all rows"),
         )
         return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, steps.history)
@@ -254,4 +304,4 @@ class ParticleLearner:
         return SolveResult(steps.solution, end.status, end.n_iter + steps.n_iter, history)
 
     def _stage(self, name: str) -> Progress | None:
-        return None if self.progress is None else self.progress(name)
+        return None if self.stage is None else self.stage(name)

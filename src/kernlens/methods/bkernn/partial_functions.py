@@ -35,8 +35,13 @@ class PartialFunctions:
     offset: FloatArray
 
 
-def tabulate(functions: RidgeFunctions, offset: FloatArray, n_points: int) -> PartialFunctions:
-    """Evaluate every function of a fit on a grid over its knots."""
+def tabulate(
+    functions: RidgeFunctions, particles: FloatArray, offset: FloatArray, n_points: int
+) -> PartialFunctions:
+    """Evaluate every function of a fit on a grid over its knots.
+
+    `particles` (n_functions, n_features) are those of the functions, in the units of X.
+    """
     share = np.linspace(0.0, 1.0, n_points)
     low, high = functions.knots[:, :1], functions.knots[:, -1:]
     grid = low + share * (high - low)
@@ -44,9 +49,9 @@ def tabulate(functions: RidgeFunctions, offset: FloatArray, n_points: int) -> Pa
     means = values.mean(axis=2, keepdims=True)
     values = values - means
     order = np.argsort(-np.sqrt(np.mean(values**2, axis=(0, 2))), kind="stable")
-    lengths = np.linalg.norm(functions.particles, axis=1)
+    lengths = np.linalg.norm(particles, axis=1)
     return PartialFunctions(
-        directions=(functions.particles / lengths[:, None])[order],
+        directions=(particles / lengths[:, None])[order],
         grid=(grid / lengths[:, None])[order],
         values=np.moveaxis(values, 0, 2)[order],
         constant=functions.intercept + means[:, :, 0].sum(axis=1),

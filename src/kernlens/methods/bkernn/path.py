@@ -163,5 +163,5 @@ def validation_curve(
 
 
 def _held_out_loss(point: ReducedPoint, problem: ParticleProblem, test: CanonicalRows) -> float:
-    decision = RidgeFunctions.of(point).decision(test.X, problem.n_jobs)
+    decision = RidgeFunctions.of(point).decision(test.X)
     return float(test.weights @ problem.loss.values(test.y, decision))

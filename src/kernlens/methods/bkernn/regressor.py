@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kernlens._array import FloatArray
+from kernlens._parameters import documented
 from kernlens._validation import check_choice
-from kernlens.base.arrays import check_fit_arrays, regression_targets
-from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.losses import HuberLoss, Loss, SquaredLoss
 from kernlens.methods.bkernn.estimator import BaseBKerNN
+from kernlens.methods.bkernn.parameters import PARAMETERS
 
 
+@documented
 class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     """Brownian kernel neural network (BKerNN) for regression.
 
@@ -28,52 +28,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
 
     Parameters
     ----------
-    alpha : {"auto", "heuristic"} or float, default="auto"
-        Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
-        ``rms(y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
-        it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
-        rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
-        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they are.
-    n_particles : int, default=100
-        Number m of particles. More find weak directions more surely; cost is linear in it.
-    penalty : str or Penalty, default="feature"
-        ``"feature"`` (few directions), ``"variable"`` (few columns), their less biased
-        ``"concave_feature"`` and ``"concave_variable"``, ``"basic"`` and ``"basic_l1"`` (few
-        particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
-        ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
-        concavity s, in the units of y, or a strength in front of Omega.
-    kernel : {"brownian", "exponential", "gaussian"}, default="brownian"
-        One-dimensional kernel on the projections. The first two cost O(n) per particle and
-        product, the Gaussian one O(n^2).
-    loss : {"squared", "huber"} or Loss, default="squared"
-        ``"huber"`` bends from square to linear at half the robust standard deviation of y; pass
-        ``kernlens.losses.HuberLoss(delta)`` to choose the place.
-    n_directions : "auto" or int, default="auto"
-        Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
-        at least ``min(0.1, 1 / n_features)`` of the importance. Predictions always use all
-        particles.
-    optimizer : {"auto", "lbfgs", "plain"}, default="auto"
-        ``"auto"`` and ``"lbfgs"`` minimise over factors of W with a quasi-Newton method, along a
-        short path in alpha, on growing subsamples beyond 4000 rows, and end with proximal steps.
-        ``"plain"`` is Algorithm 1 of the paper: `max_iter` proximal gradient steps on all rows.
-    init : "random" or array-like of shape (n_particles, n_features), default="random"
-        First particles: normal of variance 1 / n_features, times the scale of y; or given ones,
-        in the units the rows are used in.
-    standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column. The penalty compares columns, so they should be
-        comparable; False takes them as they are.
-    max_iter : int, default=100
-        Iterations of the last stage.
-    tol : float, default=1e-6
-        Relative decrease of the objective below which a stage stops.
-    warm_start : bool, default=False
-        Start from the particles (and the alpha, if automatic) of the previous fit.
-    n_jobs : int or None, default=None
-        Threads; None and -1 use all cores. Results do not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the first particles.
-    verbose : bool, default=False
-        Show a progress bar.
+    {parameters}
 
     Attributes
     ----------
@@ -139,6 +94,8 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     6
     """
 
+    _parameters = PARAMETERS
+
     def __init__(
         self,
         *,
@@ -173,33 +130,6 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> BKerNNRegressor:
-        """Learn the directions and the function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets; several are fitted together, with the same directions.
-        sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
-
-        Returns
-        -------
-        self
-        """
-        X, y, weights = check_fit_arrays(
-            self, X, y, sample_weight, multi_output=True, y_numeric=True
-        )
-        targets = regression_targets(y)
-        self._single_target = y.ndim == 1
-        self._fit_encoded(X, targets, weights, self._make_loss(targets, weights))
-        return self
 
     def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
         if isinstance(self.loss, Loss):

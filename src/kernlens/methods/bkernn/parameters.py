@@ -1,0 +1,127 @@
+"""The arguments of BKerNN's estimators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernlens._parameters import (
+    N_DIRECTIONS,
+    N_JOBS,
+    RANDOM_STATE,
+    VERBOSE,
+    Anything,
+    Choice,
+    Count,
+    Flag,
+    NonNegative,
+    Or,
+    Parameter,
+    Parameters,
+    Regularization,
+)
+from kernlens.kernels.one_dimensional import KERNELS
+from kernlens.losses import Loss
+from kernlens.penalties import PENALTIES, Penalty
+
+OPTIMIZERS = ("auto", "lbfgs", "plain")
+
+PARAMETERS: Parameters = {
+    "alpha": Parameter(
+        Regularization(words=("auto", "heuristic")),
+        "auto",
+        '{"auto", "heuristic"} or float',
+        """Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
+        ``rms(y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
+        it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
+        rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
+        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
+        are.""",
+    ),
+    "n_particles": Parameter(
+        Count(),
+        100,
+        "int",
+        """Number m of particles. More find weak directions more surely; cost is linear in it.""",
+    ),
+    "penalty": Parameter(
+        Or((Penalty,), Choice(tuple(PENALTIES))),
+        "feature",
+        "str or Penalty",
+        """``"feature"`` (few directions), ``"variable"`` (few columns), their less biased
+        ``"concave_feature"`` and ``"concave_variable"``, ``"basic"`` and ``"basic_l1"`` (few
+        particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
+        ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
+        concavity s, in the units of y, or a strength in front of Omega.""",
+    ),
+    "kernel": Parameter(
+        Choice(tuple(KERNELS)),
+        "brownian",
+        '{"brownian", "exponential", "gaussian"}',
+        """One-dimensional kernel on the projections. The first two cost O(n) per particle and
+        product, the Gaussian one O(n^2).""",
+    ),
+    "loss": Parameter(
+        Or((Loss,), Choice(("squared", "huber"))),
+        "squared",
+        '{"squared", "huber"} or Loss',
+        """``"huber"`` bends from square to linear at half the robust standard deviation of y; pass
+        ``kernlens.losses.HuberLoss(delta)`` to choose the place.""",
+    ),
+    "n_directions": N_DIRECTIONS,
+    "optimizer": Parameter(
+        Choice(OPTIMIZERS),
+        "auto",
+        '{"auto", "lbfgs", "plain"}',
+        """``"auto"`` and ``"lbfgs"`` minimise over factors of W with a quasi-Newton method, along a
+        short path in alpha, on growing subsamples beyond 4000 rows, and end with proximal steps.
+        ``"plain"`` is Algorithm 1 of the paper: `max_iter` proximal gradient steps on all rows.""",
+    ),
+    "init": Parameter(
+        Anything(),
+        "random",
+        '"random" or array-like of shape (n_particles, n_features)',
+        """First particles: normal of variance 1 / n_features, times the scale of y; or given ones,
+        in the units the rows are used in.""",
+    ),
+    "standardize": Parameter(
+        Flag(),
+        True,
+        "bool",
+        """Use ``(x - mean) / std`` of every column. The penalty compares columns, so they should be
+        comparable; False takes them as they are.""",
+    ),
+    "max_iter": Parameter(
+        Count(),
+        100,
+        "int",
+        """Iterations of the last stage.""",
+    ),
+    "tol": Parameter(
+        NonNegative(),
+        1e-06,
+        "float",
+        """Relative decrease of the objective below which a stage stops.""",
+    ),
+    "warm_start": Parameter(
+        Flag(),
+        False,
+        "bool",
+        """Start from the particles (and the alpha, if automatic) of the previous fit.""",
+    ),
+    "n_jobs": N_JOBS,
+    "random_state": RANDOM_STATE,
+    "verbose": VERBOSE,
+}
+
+CLASSIFIER_PARAMETERS: Parameters = {
+    **PARAMETERS,
+    "alpha": replace(
+        PARAMETERS["alpha"],
+        text="""Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006
+        times ``rms(one-hot y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a
+        warm-started path; it takes the lowest point of the loss on held-out rows: three stratified
+        folds, or with more than 4000 rows a part of 2000 scored on up to 4000 others.
+        `alpha_search_` has what it saw. ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the
+        standardised rows if they are.""",
+    ),
+}

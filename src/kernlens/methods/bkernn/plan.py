@@ -1,0 +1,50 @@
+"""What a fit of BKerNN is asked for, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernlens._array import FloatArray
+from kernlens.base.learner import Learned
+from kernlens.base.search import SearchRecord
+from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.objective import ParticleProblem
+
+
+@dataclass(frozen=True)
+class ParticlePlan:
+    """What is given and what is to be chosen.
+
+    Attributes
+    ----------
+    problem : ParticleProblem
+        Kernel, loss and penalty.
+    fresh : ndarray of shape (n_particles, n_inputs)
+        First particles.
+    alpha : float or None
+        Regularisation; None leaves the choice to held-out rows.
+    start : ndarray of shape (n_particles, n_inputs) or None
+        Particles of an earlier fit, to go on from.
+    search : SearchRecord or None
+        How an earlier fit chose the alpha that is given.
+    plain : bool
+        Whether Algorithm 1 is followed to the letter.
+    max_iter, tol : int, float
+        Of the last stage.
+    """
+
+    problem: ParticleProblem
+    fresh: FloatArray
+    alpha: float | None = None
+    start: FloatArray | None = None
+    search: SearchRecord | None = None
+    plain: bool = False
+    max_iter: int = 100
+    tol: float = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedParticles(Learned):
+    """Particles and the functions on them."""
+
+    function: RidgeFunctions
