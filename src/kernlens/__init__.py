@@ -1,5 +1,6 @@
 """Find the few hidden linear features a target depends on, and predict with them, using kernels."""
 
+from kernlens._public import expose
 from kernlens._version import __version__
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.hkrr import HKRRClassifier, HKRRRegressor
@@ -38,3 +39,5 @@ __all__ = [
     "implicit_kernel",
     "regularization_path",
 ]
+
+expose(__name__, __all__, globals())

@@ -23,6 +23,10 @@ from kernlens._array import FloatArray
 CURVATURE_FLOOR = 1e-6
 
 
+#: What users may give as ``loss=``.
+__all__ = ["HuberLoss", "LogisticLoss", "Loss", "MultinomialLoss", "SquaredLoss"]
+
+
 class CurvatureRoot(ABC):
     """A factor L of the curvature H = L L^T of a weighted loss, one block per row."""
 

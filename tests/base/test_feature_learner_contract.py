@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 from families import ESTIMATORS, decision, family_of, light
 from kernlens import BKerNNClassifier, BKerNNRegressor
-from kernlens.base.contract import FeatureLearnerMixin, estimate_n_directions, fix_signs
+from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.datasets import make_absolute_sum, make_absolute_sum_of_sines, make_two_sines
 from kernlens.losses import HuberLoss
+from kernlens.subspace import estimate_n_directions, fix_signs
 
 LEARNERS = [public for public in ESTIMATORS if issubclass(public, FeatureLearnerMixin)]
 NAMES = ["age", "height", "weight", "income"]
@@ -49,13 +50,23 @@ def test_there_are_learners():
 # Directions
 
 
-@in_every_variant
-@pytest.mark.parametrize("n_directions", ["auto", 1, 2])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_directions_and_importances(learner, settings, n_directions, standardize):
+def settings_of_directions():
+    """Every variant as it is, and every number of directions, with and without units, once."""
+    for learner in LEARNERS:
+        for k, settings in enumerate(family_of(learner).settings(learner)):
+            yield pytest.param(learner, settings, "auto", id=f"{learner.__name__}-{k}")
+        for standardize in (True, False):
+            for kept in (1, 2):
+                settings = {**family_of(learner).light, "standardize": standardize}
+                yield pytest.param(
+                    learner, settings, kept, id=f"{learner.__name__}-{standardize}-{kept}"
+                )
+
+
+@pytest.mark.parametrize(("learner", "settings", "n_directions"), list(settings_of_directions()))
+def test_directions_and_importances(learner, settings, n_directions):
     X, y = sample(learner)
-    options = {**settings, "n_directions": n_directions, "standardize": standardize}
-    model = light(learner, **options).fit(X, y)
+    model = light(learner, **{**settings, "n_directions": n_directions}).fit(X, y)
     k = model.n_directions_
     assert k == n_directions if n_directions != "auto" else 1 <= k <= 4
     assert isinstance(k, int)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.model_selection import KFold
 
+from families import ESTIMATORS, decision, light
 from kernlens import BKerNNClassifier, BKerNNRegressor, regularization_path
 from kernlens.datasets import make_absolute_sum
 
@@ -72,3 +74,46 @@ def test_classifier_and_scoring(data):
 def test_bad_alphas_are_named(data, alphas):
     with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
         regularization_path(BKerNNRegressor(), data.X, data.y, alphas=alphas)
+
+
+# Every family
+
+
+def sample(learner):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((45, 3))
+    y = np.abs(X[:, 0]) + 0.5 * X[:, 1]
+    return X, (y > np.median(y)).astype(int) if is_classifier(learner()) else y
+
+
+@pytest.mark.parametrize("learner", ESTIMATORS)
+def test_a_path_is_fits_at_its_alphas_whatever_the_learner(learner):
+    X, y = sample(learner)
+    path = regularization_path(light(learner), X, y, alphas=[1e-3, 1e-1], cv=3)
+    assert [fitted.alpha_ for fitted in path.estimators] == [1e-1, 1e-3]
+    assert path.scores.shape == (2, 3)
+    first = light(learner, alpha=1e-1).fit(X, y)
+    np.testing.assert_allclose(decision(path.estimators[0], X), decision(first, X), rtol=1e-9)
+    if not hasattr(learner(), "warm_start"):
+        # Nothing is carried on from one fit to the next.
+        second = light(learner, alpha=1e-3).fit(X, y)
+        np.testing.assert_allclose(decision(path.estimators[1], X), decision(second, X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("learner", ESTIMATORS)
+def test_weights_are_repetitions_along_a_path(learner):
+    X, y = sample(learner)
+    weights = np.where(np.arange(len(X)) < 9, 2.0, 1.0)
+    repeated = np.repeat(np.arange(len(X)), weights.astype(int))
+    halves = np.arange(len(X)) % 2 == 0
+    cv = [(np.flatnonzero(halves), np.flatnonzero(~halves))]
+    kept = halves[repeated]
+    cv_repeated = [(np.flatnonzero(kept), np.flatnonzero(~kept))]
+    one = regularization_path(light(learner), X, y, alphas=[0.1], cv=cv, sample_weight=weights)
+    two = regularization_path(
+        light(learner), X[repeated], y[repeated], alphas=[0.1], cv=cv_repeated
+    )
+    np.testing.assert_allclose(one.scores, two.scores, rtol=1e-6)
+    np.testing.assert_allclose(
+        decision(one.estimators[0], X), decision(two.estimators[0], X), rtol=1e-6, atol=1e-8
+    )

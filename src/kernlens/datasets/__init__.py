@@ -1,5 +1,6 @@
 """Synthetic data of the papers, returned with the truth: target function and directions."""
 
+from kernlens._public import expose
 from kernlens.datasets._synthetic import SyntheticData
 from kernlens.datasets._toy_objective import ToyObjective, make_alternating_toy
 from kernlens.datasets.bkernn import (
@@ -26,3 +27,5 @@ __all__ = [
     "make_sum_of_sines",
     "make_two_sines",
 ]
+
+expose(__name__, __all__, globals())

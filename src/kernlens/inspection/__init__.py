@@ -1,6 +1,8 @@
 """Numbers about fitted models, as plain functions that return frozen dataclasses."""
 
+from kernlens._public import expose
 from kernlens.inspection.alpha_search import AlphaSearch, alpha_search
+from kernlens.inspection.average_derivatives import AverageDerivatives, average_derivatives
 from kernlens.inspection.column_profile import ColumnProfile, column_profile
 from kernlens.inspection.direction_profile import DirectionProfile, direction_profile
 from kernlens.inspection.direction_summary import DirectionSummary, summarize_directions
@@ -9,15 +11,19 @@ from kernlens.inspection.weight_profile import WeightProfile, weight_profile
 
 __all__ = [
     "AlphaSearch",
+    "AverageDerivatives",
     "ColumnProfile",
     "DirectionProfile",
     "DirectionSummary",
     "ScoreComparison",
     "WeightProfile",
     "alpha_search",
+    "average_derivatives",
     "column_profile",
     "compare_scores",
     "direction_profile",
     "summarize_directions",
     "weight_profile",
 ]
+
+expose(__name__, __all__, globals())

@@ -1,4 +1,4 @@
-"""What an automatic choice of alpha saw."""
+"""What a choice of alpha saw."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.search import SearchRecord
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,10 @@ class AlphaSearch:
     Attributes
     ----------
     alphas, losses : ndarray of shape (n_tried,)
-        In increasing order of alpha.
+        In increasing order of alpha. Other settings that were searched with alpha are those that
+        were chosen.
     chosen : float
-        The alpha of the fit.
+        The alpha of the fit. It may lie between two values that were tried.
     """
 
     alphas: FloatArray
@@ -28,31 +30,23 @@ class AlphaSearch:
 
 
 def alpha_search(model: Any) -> AlphaSearch | None:
-    """Return the curve of ``alpha="auto"``, or None if alpha was given.
+    """Return the curve that alpha was chosen from, or None if there was nothing to choose.
 
     Parameters
     ----------
     model : fitted feature learner
-        With `alpha_`, and with `alpha_search_` if alpha was chosen automatically.
+        With `alpha_`, and with `alpha_search_` if several values were compared.
 
     Returns
     -------
     AlphaSearch or None
     """
     tried = getattr(model, "alpha_search_", None)
-    # alpha_search_ of an earlier fit stays on a model that is fitted again with a given alpha.
-    if tried is None or not isinstance(model.alpha, str) or len(tried["alpha"]) == 0:
+    if tried is None or len(tried["loss"]) == 0:
         return None
-    # Other parameters may have been searched with alpha: the curve is that of the chosen ones.
-    for name in {"n_components", "rho", "instantiation", "correlation"} & set(tried):
-        same = np.asarray(tried[name]) == getattr(model, f"{name}_")
-        tried = {key: np.asarray(values)[same] for key, values in tried.items()}
-    alphas, losses = np.asarray(tried["alpha"]), np.asarray(tried["loss"])
-    if len(alphas) == 0:
+    alphas, losses = SearchRecord.of_dict(tried).curve("alpha")
+    # A setting that could not be scored has no place on the curve.
+    scored = np.isfinite(losses)
+    if not scored.any():
         return None
-    order = np.argsort(alphas)
-    return AlphaSearch(
-        alphas=alphas[order],
-        losses=losses[order],
-        chosen=float(model.alpha_),
-    )
+    return AlphaSearch(alphas[scored], losses[scored], float(model.alpha_))

@@ -25,7 +25,7 @@ class RegularizationPath:
     alphas : ndarray of shape (n_alphas,)
         Decreasing.
     estimators : tuple of estimators
-        Fitted on all rows, one per alpha, each started from the one before.
+        Fitted on all rows, one per alpha, each started from the one before if the learner can.
     scores : ndarray of shape (n_alphas, n_splits)
         Scores on the held-out parts.
     n_directions : ndarray of shape (n_alphas,)
@@ -66,13 +66,15 @@ def regularization_path(
     alphas: ArrayLike | int = 8,
     cv: Any = 5,
     scoring: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> RegularizationPath:
     """Fit a feature learner along a path in alpha and cross-validate every value.
 
     Parameters
     ----------
     estimator : feature learner
-        With the parameters `alpha` and `warm_start`; it is cloned, not changed.
+        With the parameter `alpha`; it is cloned, not changed. If it has `warm_start`, too, every
+        fit starts from the one before, and else afresh.
     X : array-like of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
@@ -83,6 +85,8 @@ def regularization_path(
         As in scikit-learn.
     scoring : str, callable or None
         As in scikit-learn; None is the estimator's own score.
+    sample_weight : array-like of shape (n_samples,) or None
+        Non-negative weights of the rows, in the fits and in the scores.
 
     Returns
     -------
@@ -99,16 +103,17 @@ def regularization_path(
     >>> path.scores.shape
     (2, 3)
     """
-    X, y = indexable(X, y)
-    values = _alpha_values(estimator, X, y, alphas)
+    X, y, sample_weight = indexable(X, y, sample_weight)
+    rows = _Rows(X, y, sample_weight)
+    values = _alpha_values(estimator, rows, alphas)
     scorer = check_scoring(estimator, scoring=scoring)
     splits = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)
     columns = []
     for train, test in splits:
-        fits = _walk(estimator, _safe_indexing(X, train), _safe_indexing(y, train), values)
-        X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
-        columns.append([scorer(fitted, X_test, y_test) for fitted in fits])
-    fits = _walk(estimator, X, y, values)
+        held_out = rows.take(test)
+        fits = _walk(estimator, rows.take(train), values)
+        columns.append([scorer(fit, held_out.X, held_out.y, **held_out.weights) for fit in fits])
+    fits = _walk(estimator, rows, values)
     return RegularizationPath(
         alphas=values,
         estimators=tuple(fits),
@@ -117,26 +122,53 @@ def regularization_path(
     )
 
 
-def _alpha_values(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, alphas: ArrayLike | int
-) -> FloatArray:
+@dataclass(frozen=True)
+class _Rows:
+    """Rows as the user gave them, arrays or data frames."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The argument that weights are passed in, if there are any."""
+        return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+
+    def take(self, rows: NDArray[np.integer]) -> _Rows:
+        """Some of the rows."""
+        weights = self.sample_weight
+        return _Rows(
+            _safe_indexing(self.X, rows),
+            _safe_indexing(self.y, rows),
+            None if weights is None else _safe_indexing(weights, rows),
+        )
+
+
+def _alpha_values(estimator: BaseEstimator, rows: _Rows, alphas: ArrayLike | int) -> FloatArray:
     if isinstance(alphas, int | np.integer):
         check_count("alphas", alphas)
-        centre = clone(estimator).set_params(alpha="auto").fit(X, y).alpha_
+        automatic = clone(estimator).set_params(alpha="auto")
+        center = automatic.fit(rows.X, rows.y, **rows.weights).alpha_
         steps = np.arange(alphas) - (alphas - 1) / 2
-        return np.asarray(centre * 10.0 ** (-0.5 * steps))
+        return np.asarray(center * 10.0 ** (-0.5 * steps))
     values = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
     if values.size == 0 or not np.all(values > 0) or not np.isfinite(values).all():
         raise ValueError(f"alphas must be positive finite numbers, got {alphas!r}.")
     return values
 
 
-def _walk(estimator: BaseEstimator, X: Any, y: Any, alphas: FloatArray) -> list[Any]:
-    """Fit at every alpha; each fit starts from the one before, then stands on its own."""
+def _walk(estimator: BaseEstimator, rows: _Rows, alphas: FloatArray) -> list[Any]:
+    """Fit at every alpha, each time from the fit before if the learner can go on from one."""
+    if "warm_start" not in estimator.get_params():
+        return [
+            clone(estimator).set_params(alpha=float(alpha)).fit(rows.X, rows.y, **rows.weights)
+            for alpha in alphas
+        ]
     fits: list[Any] = []
     walker = clone(estimator).set_params(warm_start=True)
     for alpha in alphas:
-        walker.set_params(alpha=float(alpha)).fit(X, y)
+        walker.set_params(alpha=float(alpha)).fit(rows.X, rows.y, **rows.weights)
         fits.append(_frozen_copy(walker, estimator))
     return fits
 

@@ -6,6 +6,7 @@ variables, singular values) times a *scalar penalty* of each magnitude (absolute
 
 from __future__ import annotations
 
+from kernlens._public import expose
 from kernlens.penalties.contract import Penalty
 from kernlens.penalties.log_threshold import log_penalty, log_threshold
 from kernlens.penalties.particles import (
@@ -29,3 +30,5 @@ __all__ = [
     "log_threshold",
     "make_penalty",
 ]
+
+expose(__name__, __all__, globals())
