@@ -154,7 +154,9 @@ class Columns:
         """Columns in use without a limit, a new array."""
         # Not X[:, varying], which NumPy lays out by columns.
         scaled: FloatArray = X.compress(self.varying, axis=1) - self.mean[self.varying]
-        scaled /= self.scale[self.varying]
+        with np.errstate(over="ignore"):
+            # A limit follows wherever this may overflow.
+            scaled /= self.scale[self.varying]
         return scaled
 
     def _limit(self, X: FloatArray) -> FloatArray | float:

@@ -52,6 +52,7 @@ PARAMETERS: Parameters = {
         particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
         ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
         concavity s, in the units of y, or a strength in front of Omega.""",
+        search=("feature", "variable", "concave_feature", "concave_variable"),
     ),
     "kernel": Parameter(
         Choice(tuple(KERNELS)),
@@ -59,6 +60,7 @@ PARAMETERS: Parameters = {
         '{"brownian", "exponential", "gaussian"}',
         """One-dimensional kernel on the projections. The first two cost O(n) per particle and
         product, the Gaussian one O(n^2).""",
+        search=("brownian", "exponential"),
     ),
     "loss": Parameter(
         Or((Loss,), Choice(("squared", "huber"))),
