@@ -94,7 +94,7 @@ PARAMETERS: Parameters = {
     ),
     "max_iter": Parameter(
         Count(),
-        100,
+        200,
         "int",
         """Iterations of the last stage.""",
     ),

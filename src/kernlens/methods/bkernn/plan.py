@@ -39,7 +39,7 @@ class ParticlePlan:
     start: FloatArray | None = None
     search: SearchRecord | None = None
     plain: bool = False
-    max_iter: int = 100
+    max_iter: int = 200
     tol: float = 1e-6
 
 

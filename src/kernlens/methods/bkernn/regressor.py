@@ -108,7 +108,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         optimizer: str = "auto",
         init: Any = "random",
         standardize: bool = True,
-        max_iter: int = 100,
+        max_iter: int = 200,
         tol: float = 1e-6,
         warm_start: bool = False,
         n_jobs: int | None = None,
