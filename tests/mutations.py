@@ -1,0 +1,297 @@
+"""Would the tests notice? Put single-line faults into the numerics, one at a time, and run them.
+
+    python tests/mutations.py [NUMBER ...]
+
+Every fault replaces one piece of one line of a copy of the package, and must make the tests named
+beside it fail. Nothing in the working tree is changed. A fault whose line is gone is an error: the
+list follows the code. The whole list takes about half an hour on one core.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One wrong line.
+
+    Attributes
+    ----------
+    file : str
+        Below ``src/kernlens``.
+    right, wrong : str
+        What stands there, once, and what is put in its place.
+    tests : str
+        Files or folders below ``tests``, and options of pytest.
+    """
+
+    file: str
+    right: str
+    wrong: str
+    tests: str
+
+
+FAULTS = (
+    # One-dimensional kernels
+    Fault(
+        "kernels/_sorted_sums.py",
+        "                out[t, i] += moment - p * (below - 0.5 * total)",
+        "                out[t, i] += moment - p * (below - 0.4 * total)",
+        "kernels/test_one_dimensional.py linalg/test_projected_kernel_operator.py",
+    ),
+    Fault(
+        "kernels/_sorted_sums.py",
+        "                slope = -0.5 * (before + upto - total)",
+        "                slope = -0.5 * (2.0 * before - total)",
+        "kernels/test_one_dimensional.py linalg/test_projected_kernel_operator.py",
+    ),
+    Fault(
+        "kernels/_sorted_sums.py",
+        "                if 0 <= a < last:",
+        "                if 0 < a < last:",
+        "base/test_gradients.py -k BKerNN",
+    ),
+    Fault(
+        "kernels/_sorted_sums.py",
+        "            share = (query - knots[a]) / (knots[a + 1] - knots[a])",
+        "            share = (query - knots[a]) / (knots[a + 1] - knots[a - 1])",
+        "methods/bkernn/test_function.py",
+    ),
+    # Radial kernels
+    Fault(
+        "kernels/radial.py",
+        "        return linear + (5.0 / 3.0) * s * decay, (-5.0 / 6.0) * linear",
+        "        return linear + (5.0 / 3.0) * s * decay, (-5.0 / 3.0) * linear",
+        "kernels/test_radial.py",
+    ),
+    Fault(
+        "kernels/radial.py",
+        "        return 0.25 * self.profile(s)",
+        "        return 0.5 * self.profile(s)",
+        "kernels/test_radial.py kernels/test_derivatives.py",
+    ),
+    # Losses
+    Fault(
+        "losses.py",
+        "        return np.sum(near * (size - 0.5 * near), axis=0)",
+        "        return np.sum(near * (size - near), axis=0)",
+        "package/test_losses.py",
+    ),
+    Fault(
+        "losses.py",
+        "        curvature = np.maximum(expit(f) * expit(-f), CURVATURE_FLOOR)",
+        "        curvature = np.maximum(expit(f), CURVATURE_FLOOR)",
+        "package/test_losses.py fits/test_kernel_fit.py",
+    ),
+    Fault(
+        "losses.py",
+        "        return root, root.adjoint(f) - np.sqrt(weights) * slope",
+        "        return root, root.adjoint(f) - weights * slope",
+        "package/test_losses.py fits/test_kernel_fit.py",
+    ),
+    # Penalties
+    Fault(
+        "penalties/scalar.py",
+        "        return np.maximum(magnitude - threshold, 0.0)",
+        "        return np.maximum(magnitude - 0.5 * threshold, 0.0)",
+        "penalties",
+    ),
+    Fault(
+        "penalties/particles.py",
+        "        return Composition(0.5 / math.sqrt(n_particles), SINGULAR_VALUES, AbsoluteValue())",
+        "        return Composition(0.5 / n_particles, SINGULAR_VALUES, AbsoluteValue())",
+        "penalties",
+    ),
+    Fault(
+        "penalties/log_threshold.py",
+        "    better = rho - root / 2.0 > tau * _mean_slope(c * root)",
+        "    better = rho - root / 2.0 > tau * _mean_slope(c * rho)",
+        "penalties",
+    ),
+    Fault(
+        "penalties/operator_ball.py",
+        "    pulled: FloatArray = radius * ((Q * factor) @ (Q.T @ gradient) + 2.0 * Y @ M)",
+        "    pulled: FloatArray = radius * ((Q * factor) @ (Q.T @ gradient) + Y @ M)",
+        "penalties/test_operator_ball.py",
+    ),
+    # Linear algebra
+    Fault(
+        "linalg/ridge_system.py",
+        "        gram = gram - np.outer(sums, sums / total)",
+        "        gram = gram - np.outer(sums, sums) / len(weights)",
+        "linalg/test_ridge_system.py",
+    ),
+    Fault(
+        "linalg/ridge_system.py",
+        "        leverage = np.square(scaled).sum(axis=1) + self.intercept / self.total",
+        "        leverage = np.square(scaled).sum(axis=1)",
+        "linalg/test_ridge_system.py",
+    ),
+    Fault(
+        "linalg/ridge_system.py",
+        "        share = other.total / total",
+        "        share = self.total / total",
+        "linalg/test_ridge_system.py",
+    ),
+    Fault(
+        "linalg/ridge_spectrum.py",
+        "        centred = K - column[:, None] - column + shares @ column",
+        "        centred = K - column[:, None] - column",
+        "linalg/test_ridge_spectrum.py",
+    ),
+    Fault(
+        "linalg/ridge_spectrum.py",
+        "        left = shift * total / (values + shift * total)",
+        "        left = shift / (values + shift)",
+        "linalg/test_ridge_spectrum.py",
+    ),
+    Fault(
+        "linalg/kernel_blocks.py",
+        "2.0 * (over_centres + 2.0 * among_centres).T @ blocks.Z",
+        "2.0 * (over_centres + among_centres).T @ blocks.Z",
+        "linalg/test_kernel_blocks.py methods/hkrr/test_objective.py",
+    ),
+    # Features
+    Fault(
+        "features/fourier.py",
+        "        return float(np.sqrt(2.0 / self.n_features))",
+        "        return float(np.sqrt(1.0 / self.n_features))",
+        "features/test_fourier.py",
+    ),
+    Fault(
+        "features/profiles.py",
+        "                second = d * third - 0.5 * p",
+        "                second = d * third - p",
+        "features/test_profiles.py",
+    ),
+    Fault(
+        "features/hermite_indices.py",
+        "            moved = cost - steps[last] + steps[last + 1]",
+        "            moved = cost + steps[last + 1]",
+        "features/test_hermite_indices.py",
+    ),
+    Fault(
+        "features/nystrom_centers.py",
+        "        scores[rows] = np.minimum(seen + unseen, 1.0)",
+        "        scores[rows] = np.minimum(seen, 1.0)",
+        "features/test_nystrom_centers.py",
+    ),
+    # Rows, columns, targets
+    Fault(
+        "_rows.py",
+        "        masks = [(fold != k, fold == k) for k in range(n_folds)]",
+        "        masks = [(fold == k, fold == k) for k in range(n_folds)]",
+        "package/test_rows.py",
+    ),
+    Fault(
+        "_rows.py",
+        "        return [fold for fold in masks if len(np.unique(strata[fold[0]])) == n_strata]",
+        "        return [fold for fold in masks if len(np.unique(strata[fold[1]])) == n_strata]",
+        "package/test_rows.py methods/bkernn/test_classifier.py",
+    ),
+    Fault(
+        "_rows.py",
+        "np.add.reduceat(weights, starts)",
+        "weights[starts]",
+        "package/test_rows.py",
+    ),
+    Fault(
+        "base/columns.py",
+        "    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))",
+        "    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0))",
+        "base/test_columns.py",
+    ),
+    Fault(
+        "base/columns.py",
+        "            full[..., self.varying] = moved / self.scale[self.varying]",
+        "            full[..., self.varying] = moved * self.scale[self.varying]",
+        "base/test_columns.py",
+    ),
+    Fault(
+        "base/targets.py",
+        "        return decision * self.scale[:, None] + self.mean[:, None]",
+        "        return decision * self.scale[:, None]",
+        "base/test_targets.py",
+    ),
+    Fault(
+        "base/targets.py",
+        "        scaled = slopes * self.scale[:, None, None]",
+        "        scaled = slopes",
+        "base/test_targets.py",
+    ),
+    Fault(
+        "base/search.py",
+        "                same &= values == values[self.chosen]",
+        "                same &= values == values[0]",
+        "base/test_search.py",
+    ),
+    Fault(
+        "base/calibration.py",
+        "            values = values - self._log_probability(-scores)",
+        "            values = values + self._log_probability(-scores)",
+        "base/test_calibration.py",
+    ),
+    Fault(
+        "base/calibration.py",
+        "    doubts = 1.0 / (counts[numbers] + 2.0)",
+        "    doubts = 1.0 / (counts[numbers] + 1.0)",
+        "base/test_calibration.py methods/kernel_laplacian/test_labels.py",
+    ),
+    Fault(
+        "subspace.py",
+        "    scaled = gradients * np.sqrt(weights / weights.sum())[:, None]",
+        "    scaled = gradients * (weights / weights.sum())[:, None]",
+        "methods/rkhs_weightings methods/kernel_laplacian -k 'direction or importance or weight'",
+    ),
+)
+
+
+def caught(fault: Fault) -> bool:
+    """Whether the tests fail on a copy of the package with the fault in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        file = source / "kernlens" / fault.file
+        text = file.read_text(encoding="utf-8")
+        if text.count(fault.right) != 1:
+            raise SystemExit(f"{fault.file} has {text.count(fault.right)} times: {fault.right}")
+        file.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
+        command = f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {fault.tests}"
+        finished = subprocess.run(
+            command,
+            shell=True,
+            cwd=ROOT / "tests",
+            env={**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if finished.returncode not in (0, 1):
+        raise SystemExit(f"pytest could not run {fault.tests}:\n{finished.stdout[-2000:]}")
+    return finished.returncode == 1
+
+
+def main(numbers: list[int]) -> int:
+    """Try the faults with these numbers, or all of them, and say how many were caught."""
+    chosen = numbers or list(range(len(FAULTS)))
+    missed = []
+    for number in chosen:
+        fault = FAULTS[number]
+        found = caught(fault)
+        missed += [] if found else [number]
+        print(number, "caught" if found else "MISSED", fault.file, fault.wrong.strip(), flush=True)
+    print(f"{len(chosen) - len(missed)} of {len(chosen)} faults caught; missed: {missed}")
+    return len(missed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main([int(number) for number in sys.argv[1:]]))
