@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from kernlens._array import FloatArray
+from kernlens._machine import memory_limit
 
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
@@ -134,16 +134,12 @@ def check_particles(init: ArrayLike, n_particles: int, n_features: int) -> Float
 
 
 def check_memory(n_bytes: float, advice: str) -> None:
-    """Refuse, before any long work, a fit that needs more than the memory of this machine."""
-    try:
-        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        # Not every system tells; then the fit is tried.
-        return
-    if n_bytes > installed:
+    """Refuse, before any long work, a fit that needs more memory than this process may use."""
+    limit = memory_limit()
+    if n_bytes > limit:
         raise MemoryError(
-            f"This fit needs about {n_bytes / 2**30:.1f} GiB and the machine has "
-            f"{installed / 2**30:.1f} GiB; {advice}."
+            f"This fit needs about {n_bytes / 2**30:.1f} GiB and this process may use "
+            f"{limit / 2**30:.1f} GiB; {advice}."
         )
 
 
