@@ -80,17 +80,21 @@ def check_count(
     words: tuple[str, ...] = (),
     other: str | None = None,
     least: int = 1,
+    most: tuple[str, int] | None = None,
 ) -> None:
     """Refuse a value that is neither one of `words` nor an integer of at least `least`.
 
-    `other` names what else is allowed, for the message.
+    `other` names what else is allowed, for the message; `most` is the name and the value of what
+    the integer may not exceed.
     """
     if isinstance(value, str) and value in words:
         return
-    if not _is_number(value, Integral) or int(value) < least:
+    integer = _is_number(value, Integral)
+    if not integer or int(value) < least or (most is not None and int(value) > most[1]):
         allowed = "".join(f"{word!r} or " for word in words)
         allowed += "" if other is None else f"{other} or "
-        raise ValueError(f"{name} must be {allowed}an integer of at least {least}, got {value!r}.")
+        bounds = f"{least}" if most is None else f"{least} and at most {most[0]} = {most[1]}"
+        raise ValueError(f"{name} must be {allowed}an integer of at least {bounds}, got {value!r}.")
 
 
 def check_choice(
