@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from kernlens._array import FloatArray
+from kernlens._quantiles import weighted_quantile
 
 #: Curvatures below this are raised to it: a Newton step needs some curvature in every row, and the
 #: line search that follows corrects a step that trusted it too much.
@@ -169,7 +170,7 @@ class HuberLoss(Loss):
         return _diagonal_system(curvature, self.gradient(y, f), f, weights)
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        return np.array([_weighted_median(row, weights) for row in y])
+        return weighted_quantile(y.T, weights, 0.5)
 
 
 class LogisticLoss(Loss):
@@ -234,9 +235,3 @@ def _softmax(f: FloatArray) -> FloatArray:
 def _inner_share(share: FloatArray) -> FloatArray:
     """A class may be absent from a part of the rows: its best log-odds are then only large."""
     return np.clip(share, CURVATURE_FLOOR, 1.0 - CURVATURE_FLOOR)
-
-
-def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    order = np.argsort(values)
-    cumulated = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])

@@ -41,8 +41,6 @@ class KernelFit:
         The objective.
     status : Status
         How the last solve ended.
-    n_products : int
-        Kernel products spent in the linear solves.
     """
 
     dual: FloatArray
@@ -51,7 +49,6 @@ class KernelFit:
     unknown: FloatArray
     value: float
     status: Status
-    n_products: int = 0
 
     @property
     def decision(self) -> FloatArray:
@@ -138,9 +135,7 @@ class KernelFitter:
         kernel_dual = operator.matvec(dual)
         intercept = system.intercept(rhs, kernel_dual)
         value = self.objective(dual, intercept, kernel_dual)
-        return KernelFit(
-            dual, intercept, kernel_dual, result.solution, value, result.status, result.n_iter
-        )
+        return KernelFit(dual, intercept, kernel_dual, result.solution, value, result.status)
 
     def _restart(self, operator: Operator, start: KernelFit | None) -> KernelFit:
         """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
@@ -171,5 +166,4 @@ class KernelFitter:
             target.unknown,
             self.objective(dual, intercept, kernel_dual),
             target.status,
-            current.n_products + target.n_products,
         )
