@@ -39,6 +39,16 @@ class CurvatureRoot(ABC):
     def total(self, n_targets: int) -> FloatArray:
         """Return ``sum_i H_i``, (n_targets, n_targets)."""
 
+    @property
+    @abstractmethod
+    def diagonals(self) -> FloatArray | None:
+        """What L multiplies targets by, (1 or n_targets, n_samples); None if it couples them."""
+
+    @property
+    def shared_by_targets(self) -> bool:
+        """Whether L is the same diagonal for every target."""
+        return self.diagonals is not None and len(self.diagonals) == 1
+
     @abstractmethod
     def mean_diagonal(self, n_targets: int) -> FloatArray:
         """Return the mean of the diagonal of every H_i, (n_samples,)."""
@@ -55,6 +65,10 @@ class DiagonalRoot(CurvatureRoot):
 
     def adjoint(self, u: FloatArray) -> FloatArray:
         return self.root * u
+
+    @property
+    def diagonals(self) -> FloatArray:
+        return self.root
 
     def total(self, n_targets: int) -> FloatArray:
         return np.diag(np.broadcast_to(np.sum(self.root**2, axis=1), (n_targets,)))
@@ -81,6 +95,10 @@ class SoftmaxRoot(CurvatureRoot):
     def adjoint(self, u: FloatArray) -> FloatArray:
         inner = np.sum(self.probabilities * u, axis=0)
         return self.root_weights * np.sqrt(self.probabilities) * (u - inner)
+
+    @property
+    def diagonals(self) -> None:
+        return None
 
     def total(self, n_targets: int) -> FloatArray:
         weighted = self.root_weights**2 * self.probabilities

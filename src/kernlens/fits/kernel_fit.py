@@ -15,12 +15,9 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.linalg.centred_system import CentredSystem, Solver
-from kernlens.linalg.dense_kernel import DenseKernel
-from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.linalg.kernel_operator import KernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
-
-Operator = ProjectedKernelOperator | DenseKernel
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class KernelFitter:
 
     def __call__(
         self,
-        operator: Operator,
+        operator: KernelOperator,
         *,
         start: KernelFit | None = None,
         tol: float = 1e-10,
@@ -121,7 +118,7 @@ class KernelFitter:
 
     def _newton_step(
         self,
-        operator: Operator,
+        operator: KernelOperator,
         decision: FloatArray,
         start: KernelFit | None,
         tol: float,
@@ -137,7 +134,7 @@ class KernelFitter:
         value = self.objective(dual, intercept, kernel_dual)
         return KernelFit(dual, intercept, kernel_dual, result.solution, value, result.status)
 
-    def _restart(self, operator: Operator, start: KernelFit | None) -> KernelFit:
+    def _restart(self, operator: KernelOperator, start: KernelFit | None) -> KernelFit:
         """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
         if start is None:
             dual = np.zeros_like(self.y)
