@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
+import joblib
+from joblib.parallel import get_active_backend
+from sklearn.utils import gen_batches
 from threadpoolctl import ThreadpoolController
 
 from kernlens._array import FloatArray
@@ -28,13 +31,35 @@ SERIAL_WORK = 2_000_000
 N_SUMS = 8
 
 
+@cache
+def _available_cores() -> int:
+    """Cores that affinity and the quotas of a container leave to this process.
+
+    Quotas are files, which would be read again by every one of the thousands of calls of a fit.
+    """
+    return int(joblib.cpu_count())
+
+
+def inside_worker() -> bool:
+    """Say whether this thread works for joblib, next to other workers: as in a parallel search."""
+    # Backends of the user's own may leave the level at None.
+    return (get_active_backend()[0].nesting_level or 0) > 0
+
+
 def effective_n_jobs(n_jobs: int | None) -> int:
-    """Number of threads meant by `n_jobs` (None: all cores available to this process)."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    available = available or os.cpu_count() or 1
+    """Return the number of threads meant by `n_jobs`.
+
+    None takes the number of a surrounding ``joblib.parallel_config``, and all cores without one;
+    negative numbers count back from all cores. Both mean one thread inside a worker of joblib,
+    where every core has its worker already. A positive number is used as it is.
+    """
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
+    if inside_worker():
+        return 1
     if n_jobs is None:
-        return available
-    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+        n_jobs = get_active_backend()[1] or -1
+    return n_jobs if n_jobs > 0 else max(1, _available_cores() + 1 + n_jobs)
 
 
 @cache
@@ -71,7 +96,8 @@ if hasattr(os, "register_at_fork"):
 
 def split_range(n_items: int, block_size: int) -> list[slice]:
     """Cut ``range(n_items)`` into slices of `block_size` items, the last one shorter."""
-    return [slice(lo, min(lo + block_size, n_items)) for lo in range(0, n_items, block_size)]
+    # scikit-learn refuses to cut nothing.
+    return list(gen_batches(n_items, block_size)) if n_items else []
 
 
 def map_blocks(
@@ -91,16 +117,15 @@ def map_blocks(
     blocks : sequence
         The blocks; they must not depend on each other.
     n_jobs : int or None, default=None
-        Threads; None means all the cores of this process, -1 the same.
+        Threads, see :func:`effective_n_jobs`.
     work : float, default=inf
         Rough number of elementary operations in all blocks together. Small work runs serially.
     """
     blocks = list(blocks)
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
-    if n_threads <= 1 or work < SERIAL_WORK:
-        return [function(block) for block in blocks]
-    if getattr(_inside, "pool", False):
-        # Waiting for threads of the pool from within one of them could wait for ever.
+    # Waiting for threads of the pool from within one of them could wait for ever.
+    serial = len(blocks) <= 1 or work < SERIAL_WORK or getattr(_inside, "pool", False)
+    n_threads = 1 if serial else min(effective_n_jobs(n_jobs), len(blocks))
+    if n_threads == 1:
         return [function(block) for block in blocks]
     return list(_pool(n_threads).map(function, blocks))
 

@@ -27,10 +27,16 @@ def squared_lengths(X: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", X, X)
 
 
-def squared_distances(X: FloatArray, Z: FloatArray) -> FloatArray:
-    """Return ``|x_i - z_j|^2``, (n, m), by one matrix product; never negative."""
-    squares = squared_lengths(X)[:, None] + squared_lengths(Z) - 2.0 * (X @ Z.T)
-    return np.maximum(squares, 0.0, out=squares)
+def squared_distances(X: FloatArray, Z: FloatArray, most: float = np.inf) -> FloatArray:
+    """Return ``|x_i - z_j|^2``, (n, m), by one matrix product; never negative nor above `most`.
+
+    The rounding is about eps |x|^2, so that equal rows may be a little apart.
+    """
+    # In place: the array is often the largest one there is.
+    squares = X @ (-2.0 * Z.T)
+    squares += squared_lengths(X)[:, None]
+    squares += squared_lengths(Z)
+    return np.clip(squares, 0.0, most, out=squares)
 
 
 def median_distance(images: FloatArray) -> float:

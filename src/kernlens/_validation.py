@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from kernlens._array import FloatArray
+from kernlens._machine import memory_limit
 
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
@@ -80,17 +80,21 @@ def check_count(
     words: tuple[str, ...] = (),
     other: str | None = None,
     least: int = 1,
+    most: tuple[str, int] | None = None,
 ) -> None:
     """Refuse a value that is neither one of `words` nor an integer of at least `least`.
 
-    `other` names what else is allowed, for the message.
+    `other` names what else is allowed, for the message; `most` is the name and the value of what
+    the integer may not exceed.
     """
     if isinstance(value, str) and value in words:
         return
-    if not _is_number(value, Integral) or int(value) < least:
+    integer = _is_number(value, Integral)
+    if not integer or int(value) < least or (most is not None and int(value) > most[1]):
         allowed = "".join(f"{word!r} or " for word in words)
         allowed += "" if other is None else f"{other} or "
-        raise ValueError(f"{name} must be {allowed}an integer of at least {least}, got {value!r}.")
+        bounds = f"{least}" if most is None else f"{least} and at most {most[0]} = {most[1]}"
+        raise ValueError(f"{name} must be {allowed}an integer of at least {bounds}, got {value!r}.")
 
 
 def check_choice(
@@ -134,16 +138,12 @@ def check_particles(init: ArrayLike, n_particles: int, n_features: int) -> Float
 
 
 def check_memory(n_bytes: float, advice: str) -> None:
-    """Refuse, before any long work, a fit that needs more than the memory of this machine."""
-    try:
-        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        # Not every system tells; then the fit is tried.
-        return
-    if n_bytes > installed:
+    """Refuse, before any long work, a fit that needs more memory than this process may use."""
+    limit = memory_limit()
+    if n_bytes > limit:
         raise MemoryError(
-            f"This fit needs about {n_bytes / 2**30:.1f} GiB and the machine has "
-            f"{installed / 2**30:.1f} GiB; {advice}."
+            f"This fit needs about {n_bytes / 2**30:.1f} GiB and this process may use "
+            f"{limit / 2**30:.1f} GiB; {advice}."
         )
 
 

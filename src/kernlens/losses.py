@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from kernlens._array import FloatArray
+from kernlens._quantiles import weighted_quantile
 
 #: Curvatures below this are raised to it: a Newton step needs some curvature in every row, and the
 #: line search that follows corrects a step that trusted it too much.
@@ -42,6 +43,16 @@ class CurvatureRoot(ABC):
     def total(self, n_targets: int) -> FloatArray:
         """Return ``sum_i H_i``, (n_targets, n_targets)."""
 
+    @property
+    @abstractmethod
+    def diagonals(self) -> FloatArray | None:
+        """What L multiplies targets by, (1 or n_targets, n_samples); None if it couples them."""
+
+    @property
+    def shared_by_targets(self) -> bool:
+        """Whether L is the same diagonal for every target."""
+        return self.diagonals is not None and len(self.diagonals) == 1
+
     @abstractmethod
     def mean_diagonal(self, n_targets: int) -> FloatArray:
         """Return the mean of the diagonal of every H_i, (n_samples,)."""
@@ -58,6 +69,10 @@ class DiagonalRoot(CurvatureRoot):
 
     def adjoint(self, u: FloatArray) -> FloatArray:
         return self.root * u
+
+    @property
+    def diagonals(self) -> FloatArray:
+        return self.root
 
     def total(self, n_targets: int) -> FloatArray:
         return np.diag(np.broadcast_to(np.sum(self.root**2, axis=1), (n_targets,)))
@@ -84,6 +99,10 @@ class SoftmaxRoot(CurvatureRoot):
     def adjoint(self, u: FloatArray) -> FloatArray:
         inner = np.sum(self.probabilities * u, axis=0)
         return self.root_weights * np.sqrt(self.probabilities) * (u - inner)
+
+    @property
+    def diagonals(self) -> None:
+        return None
 
     def total(self, n_targets: int) -> FloatArray:
         weighted = self.root_weights**2 * self.probabilities
@@ -173,7 +192,7 @@ class HuberLoss(Loss):
         return _diagonal_system(curvature, self.gradient(y, f), f, weights)
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        return np.array([_weighted_median(row, weights) for row in y])
+        return weighted_quantile(y.T, weights, 0.5)
 
 
 class LogisticLoss(Loss):
@@ -238,9 +257,3 @@ def _softmax(f: FloatArray) -> FloatArray:
 def _inner_share(share: FloatArray) -> FloatArray:
     """A class may be absent from a part of the rows: its best log-odds are then only large."""
     return np.clip(share, CURVATURE_FLOOR, 1.0 - CURVATURE_FLOOR)
-
-
-def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    order = np.argsort(values)
-    cumulated = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])

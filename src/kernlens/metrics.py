@@ -7,12 +7,11 @@ not be orthonormal; only their span matters.
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernlens._array import FloatArray
+from kernlens._validation import check_count
 
 __all__ = [
     "dimension_score",
@@ -152,9 +151,12 @@ def dimension_score(true_dimension: int, dimension: int, n_features: int) -> flo
     ValueError
         If a dimension is not an integer in its range.
     """
-    n_features = _bounded_integer(n_features, "n_features", 1, None)
-    true_dimension = _bounded_integer(true_dimension, "true_dimension", 1, n_features)
-    dimension = _bounded_integer(dimension, "dimension", 0, n_features)
+    check_count("n_features", n_features)
+    most = ("n_features", int(n_features))
+    check_count("true_dimension", true_dimension, most=most)
+    check_count("dimension", dimension, least=0, most=most)
+    # Plain integers, because NumPy's without a sign have no negative differences.
+    n_features, true_dimension, dimension = int(n_features), int(true_dimension), int(dimension)
     worst_error = max(true_dimension, n_features - true_dimension)
     return 1.0 - abs(dimension - true_dimension) / worst_error
 
@@ -219,14 +221,3 @@ def _orthonormal_rows(basis: FloatArray, name: str) -> FloatArray:
             f"rows have rank {rank}: remove the zero or redundant rows."
         )
     return right
-
-
-def _bounded_integer(value: int, name: str, low: int, high: int | None) -> int:
-    try:
-        integer = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be an integer, got {value!r}: pass a count.") from None
-    if integer < low or (high is not None and integer > high):
-        upper = "" if high is None else f" and at most n_features = {high}"
-        raise ValueError(f"{name} must be at least {low}{upper}, got {integer}.")
-    return integer

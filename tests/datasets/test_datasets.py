@@ -302,13 +302,13 @@ def test_absolute_sum_has_one_direction_out_of_its_features():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"n_samples": 0}, "n_samples must be at least 1"),
+        ({"n_samples": 0}, "n_samples must be an integer of at least 1"),
         ({"n_samples": 2.5}, "n_samples must be an integer"),
-        ({"n_features": 0}, "n_features must be at least 1"),
-        ({"n_test": -1}, "n_test must be at least 0"),
-        ({"noise": -1.0}, "noise must be a finite non-negative"),
-        ({"noise": float("nan")}, "noise must be a finite non-negative"),
-        ({"noise": "loud"}, "noise must be a finite non-negative"),
+        ({"n_features": 0}, "n_features must be an integer of at least 1"),
+        ({"n_test": -1}, "n_test must be an integer of at least 0"),
+        ({"noise": -1.0}, "noise must be a finite number of at least 0"),
+        ({"noise": float("nan")}, "noise must be a finite number of at least 0"),
+        ({"noise": "loud"}, "noise must be a finite number of at least 0"),
     ],
 )
 def test_bad_sizes_and_noise_are_refused(name, options, message):
@@ -343,7 +343,7 @@ def test_function_refuses_other_shapes():
         data.function(np.ones((3, 7)))
     with pytest.raises(ValueError, match=r"Expected X of shape \(n, 8\)"):
         data.function(np.ones(8))
-    with pytest.raises(ValueError, match="n_samples must be at least 1"):
+    with pytest.raises(ValueError, match="n_samples must be an integer of at least 1"):
         data.sample(0)
 
 

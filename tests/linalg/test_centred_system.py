@@ -8,6 +8,7 @@ import pytest
 from kernlens._result import Status
 from kernlens.kernels.one_dimensional import make_kernel
 from kernlens.linalg.centred_system import CentredSystem
+from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.losses import DiagonalRoot, MultinomialLoss, SoftmaxRoot
@@ -71,6 +72,24 @@ def test_without_an_intercept_it_is_plain_kernel_ridge(weighting, solver):
     dual = system.root.apply(result.solution)
     np.testing.assert_allclose(dual, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_array_equal(system.intercept(root * y, dual @ K), 0.0)
+
+
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_matrix_that_is_held_is_solved_like_one_that_is_not(kernel, solver):
+    system, _, _, y, weights, _ = setup(kernel, "random", n=200)
+    operator = system.operator
+    held = DenseKernel(operator.matrix)
+    rows, columns = np.array([3, 0, 3]), np.array([7, 199])
+    np.testing.assert_allclose(
+        held.submatrix(rows, columns), operator.submatrix(rows, columns), atol=1e-14
+    )
+    np.testing.assert_allclose(held.matvec(y), operator.matvec(y), atol=1e-10)
+    whole = CentredSystem(held, system.root, system.shift, 2)
+    expected = system.solve(np.sqrt(weights) * y, solver="direct").solution
+    found = whole.solve(np.sqrt(weights) * y, solver=solver, tol=1e-12)
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.solution, expected, atol=1e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -6,13 +6,19 @@ import os
 import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info
 
+from kernlens import BKerNNRegressor
+from kernlens import _execution as execution
 from kernlens._execution import (
     N_SUMS,
     SERIAL_WORK,
     effective_n_jobs,
+    inside_worker,
     map_blocks,
     split_range,
     sum_blocks,
@@ -28,13 +34,100 @@ def test_slices_cover_the_range_once_and_in_order(n_items, block_size):
     assert all(0 < part.stop - part.start <= block_size for part in slices)
 
 
-def test_n_jobs_counts_like_joblib():
-    cores = effective_n_jobs(None)
-    assert cores >= 1
-    assert effective_n_jobs(-1) == cores
-    assert effective_n_jobs(3) == 3
-    assert effective_n_jobs(-2) == max(1, cores - 1)
-    assert effective_n_jobs(-1000) == 1
+@pytest.fixture
+def four_cores(monkeypatch):
+    """A machine that leaves four cores to the process, whatever it has."""
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    execution._available_cores.cache_clear()
+    yield
+    execution._available_cores.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 4), (-1, 4), (-2, 3), (-4, 1), (-1000, 1), (1, 1), (9, 9)]
+)
+def test_n_jobs_counts_the_cores_of_the_process(four_cores, n_jobs, expected):
+    assert effective_n_jobs(n_jobs) == expected
+
+
+@pytest.mark.parametrize(("in_context", "expected"), [(3, 3), (1, 1), (-1, 4), (-2, 3), (None, 4)])
+def test_none_takes_the_number_of_a_joblib_context(four_cores, in_context, expected):
+    with joblib.parallel_config(n_jobs=in_context):
+        assert effective_n_jobs(None) == expected
+        # What the user says to the estimator is nearer than what is said around it.
+        assert effective_n_jobs(2) == 2
+        assert effective_n_jobs(-1) == 4
+
+
+def blas_threads():
+    pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(pools, default=1)
+
+
+def parallel_search(backend, monkeypatch, n_jobs=None):
+    """What a model of ours finds in each of two workers of a search."""
+
+    # Defined here, so that it travels to other processes by value.
+    def seen(model, X, y):
+        threads = map_blocks(
+            lambda _: threading.current_thread().name, range(4), n_jobs=model.n_jobs
+        )
+        return {
+            "inside": inside_worker(),
+            "n_jobs": effective_n_jobs(model.n_jobs),
+            "ours": len({name for name in threads if name.startswith("kernlens")}),
+            "blas": blas_threads(),
+        }
+
+    # Left to itself, BLAS would take all cores in every worker.
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(variable, raising=False)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    search = GridSearchCV(
+        BKerNNRegressor(n_particles=4, max_iter=1, random_state=0, n_jobs=n_jobs),
+        {"alpha": [0.1, 1.0]},
+        scoring=seen,
+        refit=False,
+        cv=2,
+        n_jobs=2,
+        error_score="raise",
+    )
+    with joblib.parallel_config(backend=backend):
+        results = search.fit(X, X[:, 0]).cv_results_
+    names = ("inside", "n_jobs", "ours", "blas")
+    return {name: np.ravel([results[f"split{i}_test_{name}"] for i in (0, 1)]) for name in names}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("n_jobs", [None, -1])
+def test_a_parallel_search_has_one_thread_in_every_worker(backend, n_jobs, monkeypatch):
+    found = parallel_search(backend, monkeypatch, n_jobs)
+    assert found["inside"].all()
+    np.testing.assert_array_equal(found["n_jobs"], 1)
+    np.testing.assert_array_equal(found["ours"], 0)
+    if backend == "loky":
+        assert 2 * found["blas"].max() <= max(2, joblib.cpu_count())
+
+
+def test_threads_asked_for_by_number_are_given_to_a_worker(monkeypatch):
+    found = parallel_search("threading", monkeypatch, n_jobs=2)
+    np.testing.assert_array_equal(found["n_jobs"], 2)
+    assert found["ours"].min() >= 1
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_a_worker_of_any_kind_has_one_thread(backend):
+    run = joblib.Parallel(n_jobs=2, backend=backend)
+    assert run(joblib.delayed(effective_n_jobs)(n) for n in (None, -1, 3)) == [1, 1, 3]
+    # A context around the workers is about them, not about what they do.
+    with joblib.parallel_config(n_jobs=3):
+        assert run(joblib.delayed(effective_n_jobs)(n) for n in (None, -1)) == [1, 1]
+
+
+def test_one_job_after_another_is_not_inside_a_worker():
+    run = joblib.Parallel(n_jobs=1)
+    assert run(joblib.delayed(inside_worker)() for _ in range(2)) == [False, False]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5, None])

@@ -155,12 +155,19 @@ def test_score_refuses_bad_bases():
         feature_learning_score(np.eye(4), np.eye(3))
 
 
+def test_dimension_score_of_integers_without_a_sign():
+    assert dimension_score(*np.array([3, 1, 5], dtype=np.uint8)) == dimension_score(3, 1, 5)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
         ((0, 1, 5), "true_dimension"),
         ((6, 1, 5), "true_dimension"),
-        ((2, -1, 5), "dimension must be at least 0"),
+        (
+            (2, -1, 5),
+            "dimension must be an integer of at least 0 and at most n_features = 5, got -1",
+        ),
         ((2, 6, 5), "at most n_features = 5"),
         ((2, 2.0, 5), "must be an integer"),
         ((1, 1, 0), "n_features"),

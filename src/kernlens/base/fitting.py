@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._execution import single_threaded_blas
+from kernlens._execution import inside_worker, single_threaded_blas
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
 from kernlens._result import Status
@@ -172,7 +172,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     def _fitting(self) -> Iterator[Stage | None]:
         """The progress bar, if it is wanted, and BLAS on one thread, if that is better."""
         with ExitStack() as stack:
-            if self._single_threaded_blas:
+            if self._single_threaded_blas or inside_worker():
                 stack.enter_context(single_threaded_blas())
             wanted = bool(self.verbose)
             yield stack.enter_context(StageBars(type(self).__name__)) if wanted else None

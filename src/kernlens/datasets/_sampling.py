@@ -6,15 +6,14 @@ its streams are frozen, so that a seed gives the published data with any version
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Collection
-from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 from scipy.stats import ortho_group
 
 from kernlens._array import FloatArray
+from kernlens._validation import check_count, check_non_negative
 
 RandomSource = int | RandomState | None
 
@@ -55,45 +54,23 @@ def first_variables(n_relevant: int, n_features: int) -> FloatArray:
     return np.eye(n_relevant, n_features)
 
 
-def check_count(value: int, name: str, minimum: int = 1) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be an integer, got {value!r}: pass a count.") from None
-    if count < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {count}.")
-    return count
-
-
 def check_sizes(
     n_samples: int, n_features: int, n_relevant: int, n_test: int
 ) -> tuple[int, int, int, int]:
-    n_features = check_count(n_features, "n_features")
-    n_relevant = check_count(n_relevant, "n_relevant")
+    """Return the sizes of a problem as plain integers, or refuse them."""
+    check_count("n_features", n_features)
+    check_count("n_relevant", n_relevant)
     if n_relevant > n_features:
         raise ValueError(
             f"The target needs {n_relevant} relevant directions but n_features = {n_features}: "
             f"raise n_features to at least {n_relevant} or ask for fewer relevant directions."
         )
-    return (
-        check_count(n_samples, "n_samples"),
-        n_features,
-        n_relevant,
-        check_count(n_test, "n_test", minimum=0),
-    )
+    check_count("n_samples", n_samples)
+    check_count("n_test", n_test, least=0)
+    return int(n_samples), int(n_features), int(n_relevant), int(n_test)
 
 
-def check_noise(noise: object) -> float:
-    if not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
-        raise ValueError(
-            f"noise must be a finite non-negative standard deviation, got {noise!r}: "
-            f"use noise=0 for a noiseless target."
-        )
+def check_noise(noise: Any) -> float:
+    """Return the standard deviation of the noise as a plain number, or refuse it."""
+    check_non_negative("noise", noise)
     return float(noise)
-
-
-def check_choice(value: str, name: str, choices: Collection[str]) -> str:
-    if value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    return value

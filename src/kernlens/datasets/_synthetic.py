@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray
-from kernlens.datasets._sampling import RandomSource, check_count, uniform_cube
+from kernlens._validation import check_count
+from kernlens.datasets._sampling import RandomSource, uniform_cube
 
 Link = Callable[[FloatArray], FloatArray]
 
@@ -85,7 +86,7 @@ class SyntheticData:
         X : ndarray of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
         """
-        n_samples = check_count(n_samples, "n_samples")
+        check_count("n_samples", n_samples)
         rng = check_random_state(random_state)
         X = uniform_cube(rng, n_samples, self.projection.shape[1], self.half_width)
         return X, self.function(X) + self.noise * rng.standard_normal(n_samples)

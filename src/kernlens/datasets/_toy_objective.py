@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from kernlens._array import FloatArray
-from kernlens.datasets._sampling import check_choice
+from kernlens._validation import check_choice
 
 Curve = Callable[[FloatArray], FloatArray]
 
@@ -77,7 +77,8 @@ def make_alternating_toy(curve: str = "square") -> ToyObjective:
     -------
     ToyObjective
     """
-    return ToyObjective(*_CURVES[check_choice(curve, "curve", _CURVES)])
+    check_choice("curve", curve, tuple(_CURVES))
+    return ToyObjective(*_CURVES[curve])
 
 
 def _square(y: FloatArray) -> FloatArray:

@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray
+from kernlens._validation import check_choice, check_count
 from kernlens.datasets._sampling import (
     RandomSource,
-    check_choice,
-    check_count,
     check_noise,
     check_sizes,
     first_variables,
@@ -154,7 +153,7 @@ def make_sum_of_sines(
     SyntheticData
         ``components`` is None with ``structure="none"``.
     """
-    check_choice(structure, "structure", ("features", "variables", "none"))
+    check_choice("structure", structure, ("features", "variables", "none"))
     if structure == "none":
         n_relevant = n_features
     n_samples, n_features, n_relevant, n_test = check_sizes(
@@ -210,9 +209,10 @@ def make_one_dimensional(
     -------
     SyntheticData
     """
-    link = _CURVES[check_choice(shape, "shape", _CURVES)]
-    n_samples = check_count(n_samples, "n_samples")
-    n_test = check_count(n_test, "n_test", minimum=0)
+    check_choice("shape", shape, tuple(_CURVES))
+    check_count("n_samples", n_samples)
+    check_count("n_test", n_test, least=0)
+    link = _CURVES[shape]
     noise = check_noise(noise)
     rng = check_random_state(random_state)
     X = uniform_cube(rng, n_samples, 1)

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray
+from kernlens._validation import check_choice
 from kernlens.datasets._sampling import (
     RandomSource,
-    check_choice,
     check_noise,
     check_sizes,
     first_variables,
@@ -120,7 +120,7 @@ def _make(
     link: Link,
     half_width: float,
 ) -> SyntheticData:
-    check_choice(structure, "structure", ("features", "variables"))
+    check_choice("structure", structure, ("features", "variables"))
     n_samples, n_features, n_relevant, n_test = check_sizes(*sizes)
     rng = check_random_state(random_state)
     if structure == "features":

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray
+from kernlens._validation import check_choice
 from kernlens.datasets._sampling import (
     RandomSource,
-    check_choice,
     check_noise,
     check_sizes,
     first_variables,
@@ -109,7 +109,7 @@ def _make(
     random_state: RandomSource,
     link: Link,
 ) -> SyntheticData:
-    check_choice(structure, "structure", ("features", "variables"))
+    check_choice("structure", structure, ("features", "variables"))
     n_samples, n_features, _, n_test = check_sizes(n_samples, n_features, _N_RELEVANT, n_test)
     noise = check_noise(noise)
     rng = check_random_state(random_state)

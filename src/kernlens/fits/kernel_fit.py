@@ -15,12 +15,9 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.linalg.centred_system import CentredSystem, Solver
-from kernlens.linalg.dense_kernel import DenseKernel
-from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.linalg.kernel_operator import KernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
-
-Operator = ProjectedKernelOperator | DenseKernel
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,6 @@ class KernelFit:
         The objective.
     status : Status
         How the last solve ended.
-    n_products : int
-        Kernel products spent in the linear solves.
     """
 
     dual: FloatArray
@@ -51,7 +46,6 @@ class KernelFit:
     unknown: FloatArray
     value: float
     status: Status
-    n_products: int = 0
 
     @property
     def decision(self) -> FloatArray:
@@ -88,7 +82,7 @@ class KernelFitter:
 
     def __call__(
         self,
-        operator: Operator,
+        operator: KernelOperator,
         *,
         start: KernelFit | None = None,
         tol: float = 1e-10,
@@ -124,7 +118,7 @@ class KernelFitter:
 
     def _newton_step(
         self,
-        operator: Operator,
+        operator: KernelOperator,
         decision: FloatArray,
         start: KernelFit | None,
         tol: float,
@@ -138,11 +132,9 @@ class KernelFitter:
         kernel_dual = operator.matvec(dual)
         intercept = system.intercept(rhs, kernel_dual)
         value = self.objective(dual, intercept, kernel_dual)
-        return KernelFit(
-            dual, intercept, kernel_dual, result.solution, value, result.status, result.n_iter
-        )
+        return KernelFit(dual, intercept, kernel_dual, result.solution, value, result.status)
 
-    def _restart(self, operator: Operator, start: KernelFit | None) -> KernelFit:
+    def _restart(self, operator: KernelOperator, start: KernelFit | None) -> KernelFit:
         """Carry the coefficients of a nearby fit over to this kernel matrix, or start at zero."""
         if start is None:
             dual = np.zeros_like(self.y)
@@ -171,5 +163,4 @@ class KernelFitter:
             target.unknown,
             self.objective(dual, intercept, kernel_dual),
             target.status,
-            current.n_products + target.n_products,
         )

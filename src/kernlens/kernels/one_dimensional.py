@@ -83,15 +83,11 @@ class OneDimensionalKernel(ABC):
     ----------
     name : str
         Name in the public interface.
-    needs_centred_weights : bool
-        True if kappa is only conditionally positive: sums are then meant for weights that sum to
-        zero, as the unpenalised intercept makes them.
     linear_cost : bool
         True if products cost O(n_samples) per particle once the projections are sorted.
     """
 
     name: str
-    needs_centred_weights: bool = False
     linear_cost: bool = True
 
     def prepare(self, projections: FloatArray) -> SortedProjections:
@@ -158,7 +154,6 @@ class BrownianKernel(OneDimensionalKernel):
     """
 
     name = "brownian"
-    needs_centred_weights = True
 
     def profile(self, difference: FloatArray) -> FloatArray:
         return -0.5 * np.abs(difference)

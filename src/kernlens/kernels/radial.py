@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernlens._array import FloatArray
+from kernlens._geometry import squared_distances, squared_lengths
 
 #: Points closer than this share of their size are one point to a kernel that is not smooth at zero.
 SAME_POINT = 1e-10
@@ -66,14 +67,11 @@ class RadialKernel(ABC):
             pairs: FloatArray = cdist(U, V, "sqeuclidean")
             # A centre that is a copy of a row was mapped by a matrix product of another shape,
             # which may round otherwise; a derivative like 1 / r makes noise of what remains.
-            size = np.einsum("ij,ij->i", V, V).max(initial=0.0)
+            size = squared_lengths(V).max(initial=0.0)
             pairs[pairs <= SAME_POINT**2 * size] = 0.0
             return np.minimum(pairs, FAR, out=pairs)
-        # One matrix product; its rounding, about eps |u|^2, is harmless to a profile smooth in s.
-        s = U @ (-2.0 * V.T)
-        s += np.einsum("ij,ij->i", U, U)[:, None]
-        s += np.einsum("ij,ij->i", V, V)
-        return np.clip(s, 0.0, FAR, out=s)
+        # The rounding of the matrix product is harmless to a profile that is smooth in s.
+        return squared_distances(U, V, FAR)
 
     def matrix(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return the kernel matrix (n, m) of rows of U (n, d) and V (m, d)."""

@@ -19,10 +19,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
-from kernlens.linalg.dense_kernel import DenseKernel
+from kernlens.linalg.kernel_operator import KernelOperator
 from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
-from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
-from kernlens.losses import CurvatureRoot, DiagonalRoot
+from kernlens.losses import CurvatureRoot
 
 Solver = Literal["auto", "direct", "cg", "pcg"]
 
@@ -42,7 +41,7 @@ class CentredSystem:
 
     Parameters
     ----------
-    operator : ProjectedKernelOperator or DenseKernel
+    operator : KernelOperator
         Products with K.
     root : CurvatureRoot
         The factor L.
@@ -56,7 +55,7 @@ class CentredSystem:
 
     def __init__(
         self,
-        operator: ProjectedKernelOperator | DenseKernel,
+        operator: KernelOperator,
         root: CurvatureRoot,
         shift: float,
         n_targets: int,
@@ -119,14 +118,15 @@ class CentredSystem:
         n = self.operator.n_samples
         if solver == "auto":
             solver = "direct" if n <= DIRECT_MAX_SAMPLES else "cg"
-            large = n >= PRECONDITION_MIN_SAMPLES and self._is_matrix_free
+            large = n >= PRECONDITION_MIN_SAMPLES and self.operator.cheap_products
             patience = min(PLAIN_ITERATIONS, max_iter) if large else max_iter
         else:
             patience = 0 if solver == "pcg" else max_iter
-        if isinstance(self.operator, DenseKernel) or not NystromPreconditioner.fits(self.root):
+        if not self.root.shared_by_targets:
             patience = max_iter
-        if solver == "direct" and isinstance(self.root, DiagonalRoot):
-            return self._solve_directly(rhs, self.root.root)
+        roots = self.root.diagonals
+        if solver == "direct" and roots is not None:
+            return self._solve_directly(rhs, roots)
         if start is not None:
             start = self.centre(start)
         result = conjugate_gradient(self.apply, rhs, start=start, tol=tol, max_iter=patience)
@@ -134,15 +134,9 @@ class CentredSystem:
             return result
         return self._solve_preconditioned(rhs, result, tol, max_iter)
 
-    @property
-    def _is_matrix_free(self) -> bool:
-        operator = self.operator
-        return isinstance(operator, ProjectedKernelOperator) and operator.kernel.linear_cost
-
     def _solve_preconditioned(
         self, rhs: FloatArray, plain: SolveResult, tol: float, max_iter: int
     ) -> SolveResult:
-        assert isinstance(self.operator, ProjectedKernelOperator)
         preconditioner = NystromPreconditioner.build(self.operator, self.root, self.shift)
         result = conjugate_gradient(
             self.apply,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernlens._array import FloatArray
 
 
@@ -24,7 +27,21 @@ class DenseKernel:
         """Number of rows."""
         return len(self.matrix)
 
-    def matvec(self, dual: FloatArray) -> FloatArray:
-        """``dual @ K`` for dual (n_targets, n_samples)."""
-        product: FloatArray = dual @ self.matrix
+    @property
+    def n_jobs(self) -> int:
+        """One, because the matrix is there and its products are left to BLAS."""
+        return 1
+
+    @property
+    def cheap_products(self) -> bool:
+        """False, because a product reads every entry."""
+        return False
+
+    def matvec(self, v: FloatArray) -> FloatArray:
+        """Return ``v K`` for `v` of shape (n_targets, n_samples)."""
+        product: FloatArray = v @ self.matrix
         return product
+
+    def submatrix(self, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> FloatArray:
+        """Return ``K[rows][:, columns]``, (n_rows, n_columns)."""
+        return self.matrix[np.ix_(rows, columns)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
-from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
-from kernlens.losses import CurvatureRoot, DiagonalRoot
+from kernlens.linalg.kernel_operator import KernelOperator
+from kernlens.losses import CurvatureRoot
 
 ROWS_PER_BLOCK = 4096
 
@@ -28,24 +27,16 @@ class NystromPreconditioner:
     sample of the rows was measured to make the iterations diverge once shift is small.
     """
 
-    operator: ProjectedKernelOperator
-    root: DiagonalRoot
+    operator: KernelOperator
+    root: CurvatureRoot
     shift: float
     landmarks: NDArray[np.integer]
     factor: tuple[FloatArray, bool]
 
-    @staticmethod
-    def fits(root: CurvatureRoot) -> TypeGuard[DiagonalRoot]:
-        """Whether one Gram matrix is exact for all targets.
-
-        With an average of several curvatures the preconditioner is not even positive.
-        """
-        return isinstance(root, DiagonalRoot) and len(root.root) == 1
-
     @classmethod
     def build(
         cls,
-        operator: ProjectedKernelOperator,
+        operator: KernelOperator,
         root: CurvatureRoot,
         shift: float,
         *,
@@ -53,12 +44,15 @@ class NystromPreconditioner:
         seed: int = 0,
     ) -> NystromPreconditioner:
         """Draw `rank` landmarks (default ``2 sqrt(n)``, at most 1000); O(n r (m + r))."""
-        if not cls.fits(root):
+        diagonals = root.diagonals
+        # One Gram matrix is to be exact for all targets: with an average of several curvatures the
+        # preconditioner is not even positive.
+        if diagonals is None or not root.shared_by_targets:
             raise TypeError("A Nyström preconditioner needs one curvature shared by all targets.")
         n = operator.n_samples
         rank = rank or int(min(1000, 2 * np.sqrt(n)))
         landmarks = np.random.default_rng(seed).choice(n, min(rank, n - 1) + 1, replace=False)
-        gram = _anchored_gram(operator, landmarks, root.root[0] ** 2)
+        gram = _anchored_gram(operator, landmarks, diagonals[0] ** 2)
         corner = operator.submatrix(landmarks, landmarks)
         corner = corner[1:, 1:] - corner[1:, :1] - corner[:1, 1:] + corner[0, 0]
         system = gram + shift * corner
@@ -79,7 +73,7 @@ class NystromPreconditioner:
 
 
 def _anchored_gram(
-    operator: ProjectedKernelOperator, landmarks: NDArray[np.integer], curvature: FloatArray
+    operator: KernelOperator, landmarks: NDArray[np.integer], curvature: FloatArray
 ) -> FloatArray:
     """Return the curvature-weighted, centred Gram matrix of the anchored landmark columns."""
 

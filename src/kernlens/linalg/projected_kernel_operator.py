@@ -61,6 +61,11 @@ class ProjectedKernelOperator:
             work=30 * self.work,
         )
 
+    @property
+    def cheap_products(self) -> bool:
+        """Whether a product is linear in the rows, which takes a kernel with a recursion."""
+        return self.kernel.linear_cost
+
     def matvec(self, v: FloatArray) -> FloatArray:
         """Return ``K v`` for weights `v` of shape (n_targets, n_samples)."""
         v = np.ascontiguousarray(v, dtype=np.float64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernlens._validation import check_non_negative
 from kernlens.penalties.contract import FloatArray
 from kernlens.penalties.factored import FactoredPenalty, factorisation_of
 from kernlens.penalties.groupings import Grouping
@@ -67,9 +68,3 @@ class ComposedPenalty(ABC):
             np.asarray(W, dtype=np.float64), lambda rho: omega.scalar.prox(rho, threshold)
         )
         return shrunk.astype(dtype, copy=False)
-
-
-def check_non_negative(name: str, number: float) -> None:
-    """Raise a ValueError unless ``number`` is finite and at least 0."""
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number at least 0, got {number!r}.")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kernlens.penalties.composition import ComposedPenalty, Composition, check_non_negative
+from kernlens._validation import check_non_negative
+from kernlens.penalties.composition import ComposedPenalty, Composition
 from kernlens.penalties.contract import FloatArray
 from kernlens.penalties.directions import coordinate_directions, principal_directions
 from kernlens.penalties.groupings import ENTRIES, PARTICLES, SINGULAR_VALUES, VARIABLES, Grouping

@@ -68,7 +68,9 @@ def test_bad_loss(loss):
 @pytest.mark.usefixtures("no_work")
 def test_more_particles_than_memory(estimator):
     X, y = sample(estimator)
-    match = "needs about .* GiB and the machine has .* GiB; lower n_particles or fit on fewer rows"
+    match = (
+        "needs about .* GiB and this process may use .* GiB; lower n_particles or fit on fewer rows"
+    )
     for rows, targets in ((X, y), (X[:4], [0, 1, 0, 1])):
         with pytest.raises(MemoryError, match=match):
             estimator(n_particles=10**9).fit(rows, targets)

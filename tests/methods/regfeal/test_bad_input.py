@@ -166,7 +166,9 @@ def test_refit_must_suit_the_target(estimator, refit, match):
 @pytest.mark.usefixtures("no_work", "small_machine")
 @pytest.mark.parametrize("options", [{"n_indices": 2000}, {"indices": "exact", "n_indices": 10}])
 def test_more_rows_or_indices_than_memory(estimator, options):
-    match = "needs about .* GiB and the machine has 0.1 GiB; lower n_indices, choose indices='best"
+    match = (
+        "needs about .* GiB and this process may use 0.1 GiB; lower n_indices, choose indices='best"
+    )
     with pytest.raises(MemoryError, match=match):
         light(estimator, **options).fit(*sample(estimator, n=1500))
 

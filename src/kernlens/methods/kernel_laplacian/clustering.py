@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
-from kernlens._geometry import squared_distances
 from kernlens._validation import check_count
 from kernlens.base.contract import all_or_nothing
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
@@ -221,8 +221,8 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         return self._nearest(self._embed(self._points(X)))
 
     def _nearest(self, values: FloatArray) -> NDArray[np.integer]:
-        distances = squared_distances(values, self.cluster_centers_)
-        return distances.argmin(axis=1).astype(np.int32)
+        nearest: NDArray[np.integer] = pairwise_distances_argmin(values, self.cluster_centers_)
+        return nearest.astype(np.int32)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

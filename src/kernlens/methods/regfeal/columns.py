@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
+from kernlens._quantiles import weighted_quantile
 from kernlens.base.standardisation import Standardisation
 
 #: Tails begin here, and are drawn in to half the distance between these quantiles beyond them.
@@ -66,18 +67,9 @@ class HermiteColumns:
 
 
 def _with_short_tails(X: FloatArray, weights: FloatArray) -> FloatArray:
-    low, high = _quantiles(X, weights, TAIL), _quantiles(X, weights, 1.0 - TAIL)
+    levels = (TAIL, 1.0 - TAIL)
+    low, high = (weighted_quantile(X, weights, level, slack=1e-12) for level in levels)
     reach = 0.5 * (high - low)
     # Columns that hardly vary but for a few rows have no bulk to measure.
     reach[reach == 0.0] = np.inf
     return np.clip(X, low - reach, high + reach)
-
-
-def _quantiles(X: FloatArray, weights: FloatArray, level: float) -> FloatArray:
-    """Smallest value of every column with at least `level` of the weight up to it."""
-    order = np.argsort(X, axis=0, kind="stable")
-    cumulated = np.cumsum(weights[order], axis=0)
-    position = np.argmax(cumulated >= level * (1.0 - 1e-12) * cumulated[-1], axis=0)
-    columns = np.arange(X.shape[1])
-    values: FloatArray = X[order[position, columns], columns]
-    return values

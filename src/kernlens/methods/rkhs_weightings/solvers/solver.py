@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._quantiles import weighted_quantile
 from kernlens._rows import CanonicalRows
 from kernlens.fits.mixture import AlphaMixture, around
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -210,9 +211,7 @@ def feature_decision(
 
 def small_weight(weights: FloatArray) -> float:
     """The weight up to which rows have a twentieth of the total; 1 where most rows are single."""
-    ordered = np.sort(weights)
-    place = np.searchsorted(np.cumsum(ordered), SMALL_SHARE * ordered.sum())
-    return float(ordered[min(place, len(ordered) - 1)])
+    return float(weighted_quantile(weights, weights, SMALL_SHARE))
 
 
 def feature_unit(system: RidgeSystem) -> float:
