@@ -107,8 +107,8 @@ FAULTS = (
     ),
     Fault(
         "penalties/particles.py",
-        "        return Composition(0.5 / math.sqrt(n_particles), SINGULAR_VALUES, AbsoluteValue())",
-        "        return Composition(0.5 / n_particles, SINGULAR_VALUES, AbsoluteValue())",
+        "Composition(0.5 / math.sqrt(n_particles), SINGULAR_VALUES, AbsoluteValue())",
+        "Composition(0.5 / n_particles, SINGULAR_VALUES, AbsoluteValue())",
         "penalties",
     ),
     Fault(

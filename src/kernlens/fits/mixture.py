@@ -18,8 +18,8 @@ from kernlens._array import FloatArray
 
 #: Alphas that are mixed, over the best one: more, or others farther away, gain nothing.
 STEPS = (0.01, 0.1, 1.0, 10.0, 100.0)
-#: Of the mean loss: penalty on the sum of squared weights. Solutions of neighbours are so alike
-#: that rounding would share the weight out among them.
+#: The penalty on the sum of squared weights, as a share of the mean loss. Solutions of neighbours
+#: are so alike that rounding would otherwise share the weight out among them.
 EVENNESS = 1e-3
 
 

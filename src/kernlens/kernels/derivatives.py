@@ -70,7 +70,7 @@ class KernelDerivatives(ABC):
 
 @dataclass(frozen=True)
 class RadialDerivatives(KernelDerivatives):
-    """Of ``k(x, z) = phi(s)``, s = |x - z|^2.
+    """Derivatives of ``k(x, z) = phi(s)``, s = |x - z|^2.
 
     grad_x k = 2 phi' (x - z), d^2k/dxdz = -2 phi' I - 4 phi'' (x - z)(x - z)^T.
     """
@@ -152,7 +152,9 @@ class RadialDerivatives(KernelDerivatives):
 
 @dataclass(frozen=True)
 class DotProductDerivatives(KernelDerivatives):
-    """Of ``k(x, z) = kappa(<x, z>)``: grad_x k = kappa' z, d^2k/dxdz = kappa' I + kappa'' z x^T."""
+    """Derivatives of ``k(x, z) = kappa(<x, z>)``.
+
+    They are grad_x k = kappa' z and d^2k/dxdz = kappa' I + kappa'' z x^T."""
 
     kernel: DotProductKernel
 

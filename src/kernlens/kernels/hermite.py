@@ -236,7 +236,7 @@ class HermiteKernel:
 
 @dataclass(frozen=True)
 class _Side:
-    """With E_ij = w sum_t dual_ti dual_tj exp(L_ij), w of the node: sums over j in one tile.
+    """Sums over j in one tile of E_ij = w sum_t dual_ti dual_tj exp(L_ij), w of the node.
 
     Attributes
     ----------

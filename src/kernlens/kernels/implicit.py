@@ -29,7 +29,7 @@ from kernlens._geometry import squared_lengths, unit_rows
 
 #: Points of the common factor of two thresholds; beyond so many of them Owen's function is used.
 MOST_POINTS = 800
-#: Where the density of the factor is below rounding.
+#: The density of the factor is below rounding beyond this many standard deviations.
 FACTOR_RANGE = 8.8
 #: Factors of several columns are multiplied together once they have so many columns.
 WIDE = 512
@@ -211,7 +211,7 @@ class StumpKernel:
     @cached_property
     def _points(self) -> FloatArray:
         """Points of the trapezoidal rule; too many ones if r is near 1."""
-        # Of the density times both g: its Fourier transform falls like exp(-w^2 / (2 variance)),
+        # The density times both g has a Fourier transform that falls like exp(-w^2 / (2 variance)),
         # and the error of the rule is what is left of it at w = 2 pi / spacing, here exp(-40).
         gap = max(1.0 - self.correlation, np.finfo(np.float64).eps)
         variance = 1.0 + 2.0 * self.correlation / gap
@@ -245,7 +245,7 @@ class StumpKernel:
             return 1.0 - 2.0 * np.abs(ndtr(h) - ndtr(k))
         h, k = np.broadcast_arrays(h, k)
         q = np.sqrt(1.0 - r * r)
-        # Of the signs: a product of the arguments themselves may underflow.
+        # A product of the signs: that of the arguments themselves may underflow.
         side = np.sign(h) * np.sign(k)
         apart = np.where((side > 0.0) | ((side == 0.0) & (h + k >= 0.0)), 0.0, 0.5)
         value = 1.0 - 4.0 * apart - 4.0 * _owen(h, k - r * h, q) - 4.0 * _owen(k, h - r * k, q)

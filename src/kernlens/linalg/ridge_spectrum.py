@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 from kernlens._array import FloatArray
 
-#: Of 1 - leverage; less is rounding.
+#: A smaller value of 1 - leverage is rounding.
 SMALLEST_FREE = 1e-13
 
 

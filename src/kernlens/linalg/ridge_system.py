@@ -17,7 +17,8 @@ from kernlens.linalg.triangular import divide_by_upper, mirror_upper
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
 BlockPart = Callable[[slice, FloatArray], tuple[FloatArray, ...]]
 
-#: Of 1 - leverage: a row that alone decides its fitted value has no prediction without it.
+#: Values of 1 - leverage are kept above this: a row that alone decides its fitted value has no
+#: prediction without it.
 SMALLEST_REST = 1e-8
 
 

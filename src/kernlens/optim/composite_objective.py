@@ -16,11 +16,11 @@ class SmoothPoint(Protocol):
 
     @property
     def W(self) -> FloatArray:
-        """Where."""
+        """The matrix."""
 
     @property
     def value(self) -> float:
-        """The objective there."""
+        """The objective at the matrix."""
 
 
 Point = TypeVar("Point", bound=SmoothPoint)

@@ -132,7 +132,7 @@ class DirectionsDisplay:
         return display.plot(title=title, figure=figure)
 
     def plot(self, *, title: str | None = None, figure: Figure | None = None) -> DirectionsDisplay:
-        """Draw.
+        """Draw the numbers.
 
         Parameters
         ----------
