@@ -231,7 +231,8 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _decision(self, X: ArrayLike) -> FloatArray:
         """Decision values, (n_targets, n_samples)."""
-        inputs = self._columns.apply(self._checked_rows(X))
+        rows = self._checked_rows(X)
+        inputs = self._columns.apply(rows)
         with single_threaded_blas():
             values = self._function.decision(inputs)
         return self._targets.restore(values)
