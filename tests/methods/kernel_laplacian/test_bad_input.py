@@ -214,7 +214,7 @@ def test_labels_are_refused_in_a_sentence(labels, settings, sentence):
 
 @pytest.mark.parametrize("estimator", SUPERVISED)
 @pytest.mark.usefixtures("no_work")
-def test_labelled_rows_of_weight_zero_are_no_labelled_rows(estimator):
+def test_labeled_rows_of_weight_zero_are_no_labeled_rows(estimator):
     X, y = data()
     labels = np.nan_to_num(y, nan=-1) if estimator is KernelLaplacianClassifier else y
     with pytest.raises(ValueError, match="zero for every labelled row; give at least one a posit"):

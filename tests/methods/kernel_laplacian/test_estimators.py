@@ -22,12 +22,12 @@ METRICS = ("local", "euclidean")
 LENGTH = 1.7
 
 
-def data(n=40, d=3, n_labelled=12, seed=0):
+def data(n=40, d=3, n_labeled=12, seed=0):
     """Rows, targets of the first ones and NaN for the others."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n) + 3.0
-    y[n_labelled:] = np.nan
+    y[n_labeled:] = np.nan
     return X, y
 
 
@@ -69,7 +69,7 @@ def problem_of(X, y, mu, alpha, weights, n_neighbors=None):
 @pytest.mark.parametrize("n_neighbors", [None, 4])
 @pytest.mark.parametrize("kernel", DIFFERENTIABLE_KERNELS)
 def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
-    X, y = data(n=11, d=2, n_labelled=6)
+    X, y = data(n=11, d=2, n_labeled=6)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
     options = {"metric": "euclidean"} if n_neighbors is None else {"n_neighbors": n_neighbors}
     options |= {"kernel": kernel, "length_scale": LENGTH, "standardize": False, "mu": 0.3}
@@ -90,7 +90,7 @@ def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
 
 
 def test_every_other_function_has_a_larger_objective():
-    X, y = data(n=11, d=2, n_labelled=6)
+    X, y = data(n=11, d=2, n_labeled=6)
     weights = np.ones(len(X))
     options = {"metric": "euclidean", "length_scale": LENGTH, "standardize": False}
     model = regressor(solver="exact", kernel="gaussian", **options).fit(X, y)
@@ -102,14 +102,14 @@ def test_every_other_function_has_a_larger_objective():
         for _ in range(5):
             moved = least.coordinates + size * rng.standard_normal(least.coordinates.shape)
             shift = least.intercept + size * rng.standard_normal(1)
-            fitted = moved @ at_X[problem.labelled].T + shift[:, None]
+            fitted = moved @ at_X[problem.labeled].T + shift[:, None]
             slopes = np.einsum("ndq,tq->tnd", gradients, moved)
             assert problem.terms(fitted, slopes, np.sum(moved**2, axis=1)) > model.objective_
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
-    X, y = data(n=25, n_labelled=10)
+    X, y = data(n=25, n_labeled=10)
     known = ~np.isnan(y)
     expected = problem_of(X, y, 0.0, 1e-3, np.ones(len(X)))
     K = oracle.values(oracle.KERNELS["matern52"], expected.X, expected.X[known])
@@ -126,7 +126,7 @@ def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_tiny_penalty_on_gradients_is_nearly_none(solver):
-    X, y = data(n=60, n_labelled=60)
+    X, y = data(n=60, n_labeled=60)
     options = {"solver": solver, "alpha": "auto"}
     ridge = regressor(mu=0.0, **options).fit(X, y)
     for mu in (1e-25, 1e-9):
@@ -137,7 +137,7 @@ def test_a_tiny_penalty_on_gradients_is_nearly_none(solver):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_stronger_penalty_on_gradients_makes_them_smaller(metric):
-    X, y = data(n=30, n_labelled=30)
+    X, y = data(n=30, n_labeled=30)
     sizes = []
     for mu in (0.0, 1e-3, 1e-1, 10.0, 1e3):
         model = regressor(mu=mu, metric=metric, solver="exact").fit(X, y)
@@ -163,7 +163,7 @@ def test_more_rows_are_rows_without_a_target(solver):
         np.testing.assert_array_equal(none.predict(X), alone.predict(X))
 
 
-def test_unlabelled_points_change_the_fit_through_gradients_only():
+def test_unlabeled_points_change_the_fit_through_gradients_only():
     X, y = data()
     options = {"standardize": False, "length_scale": 2.0, "solver": "exact"}
     for mu, same in ((0.0, True), (0.1, False)):
@@ -192,7 +192,7 @@ def test_weights_are_repetitions_in_any_order(solver, metric):
 
 
 def test_a_row_with_and_without_a_target_is_one_point():
-    X, y = data(n=20, n_labelled=8)
+    X, y = data(n=20, n_labeled=8)
     twice = np.vstack([X, X[:3]])
     gaps = np.concatenate([y, np.full(3, np.nan)])
     weights = np.where(np.arange(20) < 3, 2.0, 1.0)
@@ -297,7 +297,7 @@ def test_gradients_are_those_of_predictions(solver, standardize, n_targets):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_gradients_of_classes_point_where_their_scores_grow(n_classes):
-    X, y = data(n_labelled=40)
+    X, y = data(n_labeled=40)
     model = KernelLaplacianClassifier(mu=0.01, alpha=1e-3, n_jobs=1).fit(X, labels_of(y, n_classes))
     gradient = model.gradient(X)
     assert gradient.shape == ((40, 3) if n_classes == 2 else (40, 3, 3))
@@ -321,7 +321,7 @@ def test_columns_without_influence_are_found():
 
 
 def test_a_small_penalty_from_a_list_is_the_given_one():
-    X, y = data(n_labelled=30)
+    X, y = data(n_labeled=30)
     model = regressor(mu=[0.01, 1.0], alpha=(1e-4, 1e-2), solver="exact").fit(X, y)
     search = model.alpha_search_
     np.testing.assert_allclose(search["mu"], [0.01, 0.01, 1.0, 1.0])
@@ -347,7 +347,9 @@ def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
 
     monkeypatch.setattr(LaplacianSolver, "losses", losses)
     model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
-    with pytest.warns(UserWarning, match="interrupted; the best so far is kept") as caught:
+    with pytest.warns(
+        UserWarning, match="interrupted; the best state found so far is kept"
+    ) as caught:
         model.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     assert model.status_ == Status.INTERRUPTED.value
@@ -395,7 +397,8 @@ def test_conjugate_gradients_without_a_solution_say_so():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="residual of .* raise alpha or max_iter") as caught:
         model = regressor(solver="cg", mu=1e12, alpha=1e-12, max_iter=20).fit(X, y)
-    assert [warning.filename for warning in caught] == [__file__]
+    # The other one is that of every fit that stops at max_iter.
+    assert [warning.filename for warning in caught] == [__file__] * 2
     assert model.status_ != Status.CONVERGED.value
     assert model.objective_history_[-2] > 1e-3
 
@@ -411,7 +414,7 @@ def test_conjugate_gradients_and_dense_matrices_agree():
 
 
 def test_in_a_search_and_in_a_pipeline():
-    X, y = data(n=80, n_labelled=80)
+    X, y = data(n=80, n_labeled=80)
     labels = labels_of(y)
     steps = make_pipeline(StandardScaler(), KernelLaplacianClassifier(n_jobs=1, random_state=0))
     grid = {"kernellaplacianclassifier__mu": [0.0, 0.1, 1e6]}

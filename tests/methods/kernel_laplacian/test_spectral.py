@@ -86,10 +86,10 @@ def test_eigenvalues_are_those_of_the_matrices(kernel, n_neighbors):
     values, gradients = evaluate(points)
     penalty = oracle.energy(gradients, shares, frames) / length**2
     penalty += alpha * np.eye(len(penalty))
-    centred = values - shares @ values
-    ratios, vectors = eigh(centred.T @ (shares[:, None] * centred), penalty)
+    centered = values - shares @ values
+    ratios, vectors = eigh(centered.T @ (shares[:, None] * centered), penalty)
     np.testing.assert_allclose(model.eigenvalues_, 1 / ratios[::-1][:2], rtol=1e-6)
-    expected = centred @ vectors[:, ::-1][:, :2] / np.sqrt(ratios[::-1][:2])
+    expected = centered @ vectors[:, ::-1][:, :2] / np.sqrt(ratios[::-1][:2])
     found = model.transform(X)
     signs = np.sign(np.sum(found * expected, axis=0))
     np.testing.assert_allclose(found, signs * expected, atol=1e-5)
