@@ -12,7 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens._result import Status
+from kernlens.base.search import SearchRecord
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
+from kernlens.methods.kernel_laplacian.classifier import TRUSTED
+from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
 from kernlens.methods.kernel_laplacian.solvers.preconditioner import ShiftedSystem
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
 from reference import kernel_laplacian as oracle
@@ -295,17 +298,33 @@ def test_gradients_are_those_of_predictions(solver, standardize, n_targets):
         np.testing.assert_allclose(model.sensitivity(beside), squares, rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_gradients_of_classes_point_where_their_scores_grow(n_classes):
-    X, y = data(n_labeled=40)
-    model = KernelLaplacianClassifier(mu=0.01, alpha=1e-3, n_jobs=1).fit(X, labels_of(y, n_classes))
-    gradient = model.gradient(X)
+@pytest.mark.parametrize("n_labeled", [6, 40])
+def test_gradients_of_classes_are_those_of_log_odds(n_classes, solver, n_labeled):
+    X, y = data(n_labeled=n_labeled)
+    options = {"mu": 0.01, "alpha": 1e-3, "solver": solver, "random_state": 0, "n_jobs": 1}
+    model = KernelLaplacianClassifier(**options).fit(X, labels_of(y, n_classes))
+    # Calibrated or not.
+    assert (model.stretch_ > 1.0 or model.trusted_score_ != TRUSTED) == (n_labeled == 40)
+    beside = X + 0.1
+    gradient = model.gradient(beside)
     assert gradient.shape == ((40, 3) if n_classes == 2 else (40, 3, 3))
-    # Log-odds are an increasing function of every score.
-    slopes = differences(model.decision_function, X, np.ones(3))
-    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1) > 0, True)
-    sizes = np.linalg.norm(slopes, axis=-1) * np.linalg.norm(gradient, axis=-1)
-    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1), sizes, rtol=1e-6)
+    expected = differences(model.decision_function, beside, np.ones(3))
+    np.testing.assert_allclose(gradient, expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(model.sensitivity(beside), np.mean(gradient**2, axis=0), rtol=1e-12)
+
+
+def test_gradients_of_single_precision_and_of_rows_far_away():
+    X, y = data()
+    model = regressor(solver="exact").fit(X, y)
+    single = model.gradient(X.astype(np.float32))
+    assert single.dtype == np.float64
+    np.testing.assert_allclose(single, model.gradient(X.astype(np.float32).astype(float)))
+    # Inputs beyond a limit count as the limit, where nothing varies with them.
+    far = X[:2] + np.array([0.0, 1e120, 0.0])
+    np.testing.assert_array_equal(model.gradient(far)[:, 1], 0.0)
+    assert np.isfinite(model.predict(far)).all()
 
 
 def test_columns_without_influence_are_found():
@@ -333,6 +352,35 @@ def test_a_small_penalty_from_a_list_is_the_given_one():
     assert not hasattr(given, "alpha_search_")
 
 
+@pytest.mark.parametrize(
+    ("options", "axis", "n_curve"),
+    [
+        ({}, "ratio", 6),
+        ({"solver": "nystrom"}, "ratio", 6),
+        ({"alpha": [1e-4, 1e-3, 1e-2]}, "ratio", 3),
+        ({"mu": [0.01, 1.0]}, "mu", 11),
+        ({"mu": [0.01, 1.0], "alpha": [1e-4, 1e-3, 1e-2]}, "mu", 3),
+        ({"mu": 0.1}, "mu", 11),
+    ],
+)
+def test_what_was_compared_has_one_curve_in_alpha(options, axis, n_curve):
+    X, y = data(n_labeled=30)
+    given = {"n_centers": 60, "random_state": 0, "n_jobs": 1} | options
+    model = KernelLaplacianRegressor(**given).fit(X, y)
+    record = SearchRecord.of_dict(model.alpha_search_)
+    assert list(record.settings) == ["alpha", axis]
+    assert set(model.alpha_search_) == {"alpha", "ratio", "mu", "loss", "chosen", "searched"}
+    found = {**record.settings, **record.notes}
+    np.testing.assert_allclose(found["mu"], found["ratio"] * found["alpha"], rtol=1e-12)
+    assert found["alpha"][record.chosen] == model.alpha_
+    assert found["mu"][record.chosen] == model.mu_
+    alphas, losses = record.curve("alpha")
+    assert len(alphas) == n_curve and np.all(np.diff(alphas) > 0)
+    # No zigzag: losses fall, then rise.
+    turns = np.count_nonzero(np.diff(np.sign(np.diff(losses))))
+    assert turns <= 1 and record.losses[record.chosen] in losses
+
+
 @pytest.mark.parametrize("k", [1, 3])
 def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
     X, y = data()
@@ -355,6 +403,29 @@ def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
     assert model.status_ == Status.INTERRUPTED.value
     assert len(model.alpha_search_["loss"]) == 6 * k
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_an_interrupted_solve_after_a_search_is_made_again(monkeypatch):
+    X, y = data()
+    whole = ExactSolver.fit
+    calls = []
+
+    def fit(self, penalties, **options):
+        calls.append(penalties)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(self, penalties, **options)
+
+    model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
+    expected = clone(model).fit(X, y).predict(X)
+    monkeypatch.setattr(ExactSolver, "fit", fit)
+    with pytest.warns(UserWarning, match="interrupted; the best state"):
+        model.fit(X, y)
+    assert calls[0] == calls[1]
+    np.testing.assert_array_equal(model.predict(X), expected)
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(mu=0.1, alpha=1e-3).fit(X, y)
 
 
 def test_an_interruption_before_anything_leaves_the_old_model(monkeypatch):

@@ -311,3 +311,31 @@ def test_learning_is_deterministic_and_leaves_its_inputs_alone():
     np.testing.assert_array_equal(*values)
     for array, before in zip(given, kept, strict=True):
         np.testing.assert_array_equal(array, before)
+
+
+@pytest.mark.parametrize("solver", ["exact", "nystrom", "cg"])
+def test_rows_are_left_out_with_the_chosen_penalties(solver):
+    rows = data()
+    learner = learner_of(rows, solver=solver, mus=(0.03, 0.3), alphas=(1e-2,))
+    learned = learner.learn()
+    left = learner.left_out(learned)
+    np.testing.assert_array_equal(left.y, rows.y)
+    np.testing.assert_array_equal(left.weights, rows.label_weights)
+    errors = np.square(left.decision - left.y).sum(axis=0)
+    loss = np.average(errors, weights=left.weights)
+    assert loss == pytest.approx(learned.penalties.loss, rel=1e-9)
+    assert loss == pytest.approx(learned.search.losses.min(), rel=1e-9)
+
+
+def test_the_length_scale_is_a_unit_of_inputs():
+    rows = data()
+    plain = learner_of(rows, mus=(0.3,), alphas=(0.02,)).learn()
+    longer = learner_of(rows, mus=(0.3,), alphas=(0.02,), length=2.5).learn()
+    X = rows.points
+    np.testing.assert_allclose(longer.function.decision(2.5 * X), plain.function.decision(X))
+    slopes = plain.function.gradient(X) / 2.5
+    np.testing.assert_allclose(longer.function.gradient(2.5 * X), slopes, atol=1e-12)
+    assert longer.mu == pytest.approx(0.3 * 2.5**2) and longer.penalties == plain.penalties
+    found = longer.directions
+    np.testing.assert_allclose(found.importances, plain.directions.importances / 2.5**2)
+    np.testing.assert_allclose(found.of_inputs, plain.directions.of_inputs / 2.5)
