@@ -34,7 +34,7 @@ LARGEST_RESIDUAL = 1e-3
 class BaseKernelLaplacian(KernelSpace, FittingMixin):
     """Everything of the kernel Laplacian that does not depend on the kind of target."""
 
-    # Matrices are large, and threads of our own work on blocks of them at other times.
+    # The matrices are large enough for the threads of BLAS; blocks on our own threads limit them.
     _single_threaded_blas = False
     _optional = PARTS_OF_FUNCTIONS
 

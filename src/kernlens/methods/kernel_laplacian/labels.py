@@ -75,14 +75,14 @@ def refuse_missing_labels(y: Any) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """NaN, or what pandas has instead of it."""
+    """Whether a label is NaN, or what pandas has instead of it."""
     if isinstance(label, float | np.floating):
         return bool(np.isnan(label))
     return type(label).__name__ in ("NAType", "NaTType")
 
 
 def has_label(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
-    """Which rows have a label other than `unlabeled`; None: all of them."""
+    """Say which rows have a label other than `unlabeled`; with None all of them do."""
     if unlabeled is None:
         return np.ones(len(y), dtype=bool)
     if y.dtype.kind in "US":
@@ -113,7 +113,7 @@ def labels_with_gaps(
 ) -> tuple[NDArray[Any], FloatArray]:
     """Classes (n_classes,), and targets +1, -1 and NaN, (n_targets, n_samples).
 
-    Two classes have one row, of the second.
+    For two classes there is one row, which is that of the second.
     """
     y = column_or_1d(y)
     unlabeled = resolve_unlabeled(y, unlabeled)

@@ -82,7 +82,7 @@ class LaplacianSpectrum:
         first = max(0, q - n_components)
         ratios, vectors = eigh(covariance, subset_by_index=[first, q - 1], check_finite=False)
         ratios, vectors = ratios[::-1], vectors[:, ::-1]
-        # What varies by rounding only does not vary.
+        # A variance that is rounding counts as zero.
         varies = ratios > ROUNDING * np.trace(covariance)
         coefficients = np.zeros((n_components, q))
         sizes = np.sqrt(ratios[varies])
@@ -103,7 +103,7 @@ class LaplacianSpectrum:
         )
 
     def spread(self, found: Eigenfunctions) -> float:
-        """Share of the points that the least spread function lives on, mean(f^2)^2 / mean(f^4)."""
+        """Least share of the points that a function is spread over, by mean(f^2)^2 / mean(f^4)."""
         values = found.function.decision(self._sample)
         shares = self._sample_weights / self._sample_weights.sum()
         squares, fourths = np.square(values) @ shares, np.power(values, 4) @ shares

@@ -46,7 +46,7 @@ class ConjugateSolver(LaplacianSolver):
         return 12.0 * n_atoms
 
     def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
-        """Solve for all targets and the intercept at once; an interruption keeps what there is."""
+        """Solve for all targets and the intercept at once; an interruption keeps the iterate."""
         rows = self.rows
         system = derivative_system(self)
         shifted = ShiftedSystem.of(rows, system, penalties)
@@ -90,7 +90,7 @@ class ConjugateSolver(LaplacianSolver):
 
 @dataclass(frozen=True)
 class _Coefficients:
-    """Coefficients a (t, n_labeled) and b (t, n, r), and what the functions are at the points."""
+    """Coefficients a (t, n_labeled) and b (t, n, r), and values of the functions at the points."""
 
     shifted: ShiftedSystem
     a: FloatArray

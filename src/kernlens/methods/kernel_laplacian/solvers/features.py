@@ -38,7 +38,7 @@ HELD_OUT_SHARE = 0.2
 def draw_map(
     kernel: KernelDerivatives, fourier: str | None, points: FloatArray, n_components: int, seed: int
 ) -> DifferentiableMap:
-    """Random features of a named kernel, or centres among distinct points; all if too few."""
+    """Draw random features of a named kernel, or centres among distinct points, at most all."""
     random = np.random.RandomState(seed)
     if fourier is not None:
         return FourierMap.draw(fourier, points.shape[1], n_components, random)

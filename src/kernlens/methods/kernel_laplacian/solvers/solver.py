@@ -81,7 +81,7 @@ class LaplacianSolver(ABC):
 
     @staticmethod
     def numbers_held(n_atoms: float) -> float:
-        """Numbers held at once beside features and blocks, for points times (directions + 1)."""
+        """Numbers held beside features and blocks; atoms are points times (directions + 1)."""
         return 0.0
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
