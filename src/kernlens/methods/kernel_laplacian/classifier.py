@@ -78,42 +78,13 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
 
     Notes
     -----
-    The objective, over f in the space H of the kernel and constants c, is ::
+    Objective, choice of mu and alpha, cost and memory are those of
+    :class:`KernelLaplacianRegressor`. Labels are +1 and -1, with one target for two classes and one
+    per class otherwise, and are not standardised.
 
-        (1/n_l) sum_L w_i (f(x_i) + c - y_i)^2 + (mu/n) sum_i w_i |T_i grad f(x_i)|^2
-            + alpha |f|_H^2,
-
-    with labelled rows in the first sum and all points in the second: equation (7) of [1]_, which
-    lacks the 1/n of its own (3), with labels for some points only. T_i is the identity for the
-    Euclidean metric. The solution has an atom for every labelled value and every derivative. It is
-    found from (10), whose right-hand side is correct (the display before it has two misprints), as
-    kernel ridge regression with a deformed kernel that depends on ``mu / alpha`` only, so that one
-    decomposition serves all penalties.
-
-    *Choice of mu and alpha.* The ratios ``mu / alpha`` = 0, 1e2, 1e4, ... 1e10 (times the squared
-    median distance over d) and alphas of 1e-6 to 1 times the spread of the deformed kernel are
-    compared by the squared error of leaving labelled rows out one by one; with more than 1000
-    labelled rows, a fifth of them is held out. A handful of labels cannot choose a ratio, so the
-    points decide which one is preferred: the largest if they lie on clusters, curves or surfaces,
-    and the smallest positive one otherwise. The errors of another ratio must be smaller by a share
-    of ``n_l^(-1/2)``. Points count as lying on clusters, curves or surfaces if the values of
-    functions at two of them are more correlated, at the largest ratio, than on a normal sample of
-    the same covariance: the odds of the mean squared correlation must be three times as large on
-    500 points. Among alphas that labels do not tell apart, the one nearest to ``0.1 n_l^(-1/2)``
-    times that spread is taken, which is the rate of Theorem 5.
-
-    *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
-    metric) and m centres: Nystrom O(n m^2 r + m^3), without the factor r for the Euclidean metric;
-    exact O((n r)^3); conjugate gradients O(n^2 d) an iteration. Memory in bytes: about
-    ``8 (6 n d + 10 m^2 + 2e7)``; exact, in addition ``32 (n (r + 1))^2``; conjugate gradients
-    ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at most.
-
-    An interrupted fit (Ctrl-C) ends with the best penalties so far, or with the iterate that
-    conjugate gradients have reached, a warning, and `status_`.
-
-    Rows of the same X are one point, with the sum of their weights, and points are put in an order
-    given by their content, so the result does not depend on it and a weight of 2 is exactly a
-    repetition.
+    A score f fitted by the squared loss becomes log-odds through ``(1 + f)/2``, which is the
+    probability of the class where the fit is good; see `trusted_score_`. :meth:`gradient` is that of
+    :meth:`decision_function`.
 
     References
     ----------
