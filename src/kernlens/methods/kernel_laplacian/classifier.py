@@ -83,8 +83,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
     per class otherwise, and are not standardised.
 
     A score f fitted by the squared loss becomes log-odds through ``(1 + f)/2``, which is the
-    probability of the class where the fit is good; see `trusted_score_`. :meth:`gradient` is that of
-    :meth:`decision_function`.
+    probability of the class where the fit is good; see `trusted_score_`. :meth:`gradient` is
+    that of :meth:`decision_function`.
 
     References
     ----------
