@@ -117,14 +117,14 @@ def _ridge(width, alpha):
     """Gaussian kernel ridge regression on the labelled rows alone, with an intercept."""
 
     def score(X, shown, y):
-        labelled = shown != -1
+        labeled = shown != -1
         length = (0.5 / _gamma(X, width)) ** 0.5
-        K = RBF(length)(X, X[labelled])
+        K = RBF(length)(X, X[labeled])
         classes = np.unique(y)
-        targets = np.where(shown[labelled][:, None] == classes, 1.0, -1.0)
+        targets = np.where(shown[labeled][:, None] == classes, 1.0, -1.0)
         n = len(targets)
         system = np.block(
-            [[K[labelled] + n * alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]]
+            [[K[labeled] + n * alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]]
         )
         solved = np.linalg.solve(system, np.vstack([targets, np.zeros((1, len(classes)))]))
         scores = K @ solved[:-1] + solved[-1]

@@ -34,12 +34,12 @@ def run() -> None:
     _against_dense()
 
 
-def _sample(n, d, labelled=None):
+def _sample(n, d, labeled=None):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     y = np.sin(X[:, 0] + X[:, 1]) + 0.1 * rng.standard_normal(n)
-    if labelled is not None:
-        y[labelled:] = np.nan
+    if labeled is not None:
+        y[labeled:] = np.nan
     return X, y
 
 
@@ -67,7 +67,7 @@ def _growth() -> None:
         print_row(*header, widths=WIDTHS)
         first = None
         for n in (25_000, 100_000):
-            X, y = _sample(n, 20, labelled=1000)
+            X, y = _sample(n, 20, labeled=1000)
             options = {**CENTERS, "metric": metric}
             models = (
                 KernelLaplacianRegressor(**options, **PENALTIES),

@@ -56,9 +56,14 @@ def estimate_n_directions(
 
 def fix_signs(components: FloatArray) -> FloatArray:
     """Return the rows with their entry of largest size made positive."""
-    largest = np.argmax(np.abs(components), axis=1)
-    signs = np.sign(components[np.arange(len(components)), largest])
-    return components * np.where(signs == 0.0, 1.0, signs)[:, None]
+    return components * row_signs(components)[:, None]
+
+
+def row_signs(rows: FloatArray) -> FloatArray:
+    """Signs of the entries of largest size of the rows (r, n), 1 for rows of zeros, (r,)."""
+    largest = np.argmax(np.abs(rows), axis=1)
+    signs = np.sign(rows[np.arange(len(rows)), largest])
+    return np.where(signs == 0.0, 1.0, signs)
 
 
 def shares_of(values: FloatArray) -> FloatArray:

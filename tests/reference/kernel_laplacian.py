@@ -213,11 +213,11 @@ def local_frames(X, weights, n_neighbors):
 
 @dataclass(frozen=True)
 class Problem:
-    """Points (n, d), labelled rows by the number of their point, targets (t, n_labelled)."""
+    """Points (n, d), labelled rows by the number of their point, targets (t, n_labeled)."""
 
     X: np.ndarray
     weights: np.ndarray
-    labelled: np.ndarray
+    labeled: np.ndarray
     y: np.ndarray
     label_weights: np.ndarray
     mu: float
@@ -228,17 +228,17 @@ class Problem:
 
     def without(self, row):
         """One labelled row gone, Wl kept; its point stays."""
-        kept = np.arange(len(self.labelled)) != row
+        kept = np.arange(len(self.labeled)) != row
         return replace(
             self,
-            labelled=self.labelled[kept],
+            labeled=self.labeled[kept],
             y=self.y[:, kept],
             label_weights=self.label_weights[kept],
             total=self.label_weights.sum(),
         )
 
     def terms(self, fitted, gradients, squared_norms):
-        """Objective of values (t, n_labelled), gradients (t, n, d) and squared norms (t,)."""
+        """Objective of values (t, n_labeled), gradients (t, n, d) and squared norms (t,)."""
         total = self.label_weights.sum() if self.total is None else self.total
         data = np.sum(self.label_weights * (fitted - self.y) ** 2) / total
         energy = 0.0
@@ -273,7 +273,7 @@ def minimise(problem, evaluate):
     `evaluate` gives values (n, q) and gradients (n, d, q) of the basis at any points.
     """
     at_X, gradients = evaluate(problem.X)
-    P = at_X[problem.labelled]
+    P = at_X[problem.labeled]
     q = P.shape[1]
     total = problem.label_weights.sum() if problem.total is None else problem.total
     root = np.sqrt(problem.label_weights / total)

@@ -9,7 +9,7 @@ from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS, make_derivative
 from kernlens.kernels.dot_product import PolynomialKernel
 from kernlens.kernels.radial import RationalQuadraticKernel
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
-from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Penalties
+from kernlens.methods.kernel_laplacian.plan import LabeledPoints, LaplacianPlan, Penalties
 from kernlens.methods.kernel_laplacian.solvers.conjugate import ConjugateSolver
 from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
 from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
@@ -25,14 +25,14 @@ PENALTIES = Penalties(30.0, 0.01)
 
 
 def data(n=N, seed=0):
-    """Half of the points labelled, one of them three times; no weight like another."""
+    """Half of the points labeled, one of them three times; no weight like another."""
     rng = np.random.default_rng(seed)
     X = 0.8 * rng.standard_normal((n, D))
-    labelled = np.array([0, 1, 2, 3, 3, 3, 4, 5, 6, 7])
-    y = np.stack([np.sin(3 * X[labelled, 0]), X[labelled, 1]]) + 3.0
+    labeled = np.array([0, 1, 2, 3, 3, 3, 4, 5, 6, 7])
+    y = np.stack([np.sin(3 * X[labeled, 0]), X[labeled, 1]]) + 3.0
     y += 0.3 * rng.standard_normal(y.shape)
-    return LabelledPoints(
-        X, rng.uniform(0.5, 2.0, n), labelled, y, rng.uniform(0.5, 2.0, len(labelled))
+    return LabeledPoints(
+        X, rng.uniform(0.5, 2.0, n), labeled, y, rng.uniform(0.5, 2.0, len(labeled))
     )
 
 
@@ -64,7 +64,7 @@ def problem_of(rows, penalties=PENALTIES, neighbors=None):
     return oracle.Problem(
         rows.points,
         rows.weights,
-        rows.labelled,
+        rows.labeled,
         rows.y,
         rows.label_weights,
         penalties.mu,
@@ -84,8 +84,8 @@ def assert_same(learned, expected, rows, tol):
     X = np.vstack([rows.points, rows.points[:5] + 0.4])
     found = learned.function
     for one, other in (
-        (found.values(X), expected.values(X)),
-        (found.gradients(X), expected.gradients(X)),
+        (found.decision(X), expected.values(X)),
+        (found.gradient(X), expected.gradients(X)),
         (found.intercept, expected.intercept),
     ):
         np.testing.assert_allclose(one, other, rtol=0, atol=tol * max(1.0, np.abs(other).max()))

@@ -51,11 +51,37 @@ def no_work(monkeypatch):
 
 # Refusals ----------------------------------------------------------------------------------------
 
+EVERY = [*SUPERVISED, *SPECTRAL]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        pytest.param(estimator, name, value, id=f"{estimator.__name__}-{name}-{k}")
+        for estimator in EVERY
+        for name, parameter in estimator._parameters.items()
+        for k, value in enumerate(parameter.kind.bad_values())
+    ],
+)
+@pytest.mark.usefixtures("no_work")
+def test_values_that_the_table_does_not_allow_are_refused_by_name(estimator, name, value):
+    with pytest.raises(ValueError, match=rf"{name}\b.* (must|is not differentiable)|LaplaceKernel"):
+        fit(estimator, **{name: value})
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_the_table_has_the_arguments_and_their_defaults(estimator):
+    table = {name: parameter.default for name, parameter in estimator._parameters.items()}
+    assert table == estimator().get_params()
+    for name, parameter in estimator._parameters.items():
+        for value in (parameter.default, *parameter.search):
+            parameter.kind.check(name, value)
+
+
 SPACE = [
     ({"kernel": "laplace"}, "kernel='laplace' is not differentiable enough"),
     ({"kernel": LaplaceKernel()}, "LaplaceKernel is not differentiable enough"),
     ({"kernel": "rbf"}, "kernel must be one of 'gaussian', .* got 'rbf'"),
-    ({"kernel": None}, "kernel must be one of .* got None"),
     ({"kernel": np.eye(2)}, "kernel must be one of .* got array"),
     ({"kernel": RationalQuadraticKernel}, "kernel must be one of"),
     ({"length_scale": 0.0}, "length_scale must be 'auto' or a positive finite number, got 0.0"),
@@ -64,7 +90,6 @@ SPACE = [
     ({"length_scale": 1e-300}, "length_scale=1e-300 is out of proportion to the points"),
     ({"length_scale": 1e300}, r"length_scale=1e\+300 is out of proportion to the points"),
     ({"metric": "cosine"}, "metric must be one of 'local', 'euclidean', got 'cosine'"),
-    ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1, got 0"),
     ({"n_neighbors": 2.5}, "n_neighbors must be an integer"),
     ({"n_centers": 0}, "n_centers must be 'auto' or an integer of at least 1"),
     ({"solver": "newton"}, "solver must be one of"),
@@ -73,14 +98,12 @@ SPACE = [
         {"solver": "random_features", "kernel": RationalQuadraticKernel(2.0)},
         r"knows the frequencies of .* for kernel=RationalQuadraticKernel\(.*use solver='nystrom'",
     ),
-    ({"standardize": 1}, "standardize must be True or False"),
-    ({"n_jobs": 0}, "n_jobs must be None or a non-zero integer"),
     ({"alpha": 0.0}, "alpha must be 'auto' or a positive finite number, got 0.0"),
     ({"alpha": "cv"}, "alpha must be 'auto' or a positive finite number, got 'cv'"),
 ]
 
 
-@pytest.mark.parametrize("estimator", [*SUPERVISED, *SPECTRAL])
+@pytest.mark.parametrize("estimator", EVERY)
 @pytest.mark.parametrize(("settings", "sentence"), SPACE)
 @pytest.mark.usefixtures("no_work")
 def test_settings_of_the_space_are_refused_in_a_sentence(estimator, settings, sentence):
@@ -93,9 +116,7 @@ def test_settings_of_the_space_are_refused_in_a_sentence(estimator, settings, se
     ("settings", "sentence"),
     [
         ({"mu": -1.0}, "mu must be a finite number of at least 0, got -1.0"),
-        ({"mu": np.nan}, "mu must be a finite number of at least 0, got nan"),
         ({"mu": "cv"}, "mu must be a finite number of at least 0, got 'cv'"),
-        ({"mu": True}, "mu must be a finite number of at least 0, got True"),
         ({"mu": []}, r"mu must be one value or a non-empty list of numbers, got \[\]"),
         ({"mu": [0.1, -2.0]}, "mu must be a finite number of at least 0, got -2.0"),
         ({"mu": [0.1, "auto"]}, "mu must be one value or a non-empty list of numbers"),
@@ -103,9 +124,6 @@ def test_settings_of_the_space_are_refused_in_a_sentence(estimator, settings, se
         ({"alpha": []}, "alpha must be one value or a non-empty list of numbers"),
         ({"alpha": [1e-3, 0.0]}, "alpha must be 'auto' or a positive finite number, got 0.0"),
         ({"alpha": 1e-300}, "alpha must be at least 1e-20, got 1e-300"),
-        ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
-        ({"tol": 0.0}, "tol must be a positive finite number"),
-        ({"n_directions": 0}, "n_directions must be 'auto' or an integer"),
     ],
 )
 @pytest.mark.usefixtures("no_work")
@@ -120,7 +138,6 @@ def test_settings_are_refused_in_a_sentence(estimator, settings, sentence):
     [
         ({"solver": "exact"}, "solver must be one of 'nystrom', 'random_features', got 'exact'"),
         ({"alpha": [1e-3]}, "alpha must be 'auto' or a positive finite number"),
-        ({"n_components": 0}, "n_components must be .*an integer of at least 1, got 0"),
         ({"n_components": 1.5}, "n_components must be .*an integer of at least 1, got 1.5"),
     ],
 )
@@ -131,11 +148,10 @@ def test_settings_of_eigenfunctions_are_refused_in_a_sentence(estimator, setting
 
 
 @pytest.mark.parametrize("name", ["n_clusters", "n_init"])
-@pytest.mark.parametrize("value", [0, 1.5, "auto"])
 @pytest.mark.usefixtures("no_work")
-def test_settings_of_clusters_are_refused_in_a_sentence(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got {value!r}"):
-        fit(KernelLaplacianClustering, **{name: value})
+def test_settings_of_clusters_are_refused_in_a_sentence(name):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 'auto'"):
+        fit(KernelLaplacianClustering, **{name: "auto"})
 
 
 class NoBend(RadialKernel):
@@ -214,7 +230,7 @@ def test_labels_are_refused_in_a_sentence(labels, settings, sentence):
 
 @pytest.mark.parametrize("estimator", SUPERVISED)
 @pytest.mark.usefixtures("no_work")
-def test_labelled_rows_of_weight_zero_are_no_labelled_rows(estimator):
+def test_labeled_rows_of_weight_zero_are_no_labeled_rows(estimator):
     X, y = data()
     labels = np.nan_to_num(y, nan=-1) if estimator is KernelLaplacianClassifier else y
     with pytest.raises(ValueError, match="zero for every labelled row; give at least one a posit"):

@@ -45,14 +45,14 @@ def test_a_preconditioner_of_low_rank_changes_nothing_but_the_steps(monkeypatch,
     poor = solver_of(ConjugateSolver, rows, neighbors).fit(PENALTIES)
     assert poor.status is Status.CONVERGED and poor.n_iter > full.n_iter
     X = rows.points
-    np.testing.assert_allclose(poor.function.values(X), full.function.values(X), atol=1e-8)
+    np.testing.assert_allclose(poor.function.decision(X), full.function.decision(X), atol=1e-8)
 
 
 def test_the_full_preconditioner_is_the_inverse():
     rows = data()
     learned = solver_of(ConjugateSolver, rows).fit(PENALTIES)
     assert learned.n_iter <= 4
-    assert learned.history[-1] <= 1e-12 and len(learned.history) == learned.n_iter + 1
+    assert learned.residuals[-1] <= 1e-12 and len(learned.residuals) == learned.n_iter + 1
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
@@ -64,8 +64,8 @@ def test_conjugate_gradients_do_not_depend_on_the_units_of_targets(monkeypatch, 
     scaled = replace(rows, y=size * (rows.y + offset))
     other = solver_of(ConjugateSolver, scaled, tol=1e-8).fit(PENALTIES)
     X = rows.points
-    found = other.function.values(X) / size - offset
-    np.testing.assert_allclose(found, plain.function.values(X), atol=1e-6)
+    found = other.function.decision(X) / size - offset
+    np.testing.assert_allclose(found, plain.function.decision(X), atol=1e-6)
 
 
 def interrupting(after):
@@ -93,7 +93,7 @@ def test_an_interrupted_solve_keeps_its_iterate(monkeypatch, after):
     learned = solver.fit(PENALTIES)
     assert learned.status is Status.INTERRUPTED and learned.n_iter == after
     X = rows.points
-    np.testing.assert_array_equal(learned.function.values(X), stopped.function.values(X))
+    np.testing.assert_array_equal(learned.function.decision(X), stopped.function.decision(X))
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 5])
@@ -107,7 +107,7 @@ def test_a_solve_cut_short_is_no_worse_than_a_constant(monkeypatch, after):
     squares = np.average((rows.y - mean[:, None]) ** 2, axis=1, weights=rows.label_weights)
     assert learned.objective <= squares.sum() * (1 + 1e-12)
     # And the intercept is the best one for these functions.
-    errors = learned.function.values(rows.labelled_points) - rows.y
+    errors = learned.function.decision(rows.labeled_points) - rows.y
     np.testing.assert_allclose(errors @ rows.label_weights, 0.0, atol=1e-10)
 
 
@@ -119,9 +119,9 @@ def test_a_solve_interrupted_at_once_is_a_constant(monkeypatch):
         learned = solver.fit(PENALTIES)
     assert learned.status is Status.INTERRUPTED and learned.n_iter == 0
     mean = np.average(rows.y, axis=1, weights=rows.label_weights)
-    values = learned.function.values(rows.points)
+    values = learned.function.decision(rows.points)
     np.testing.assert_allclose(values, np.tile(mean[:, None], N), rtol=1e-12)
-    np.testing.assert_array_equal(learned.function.gradients(rows.points), 0.0)
+    np.testing.assert_array_equal(learned.function.gradient(rows.points), 0.0)
 
 
 def test_iterations_are_reported(monkeypatch):
@@ -130,4 +130,4 @@ def test_iterations_are_reported(monkeypatch):
     seen = []
     solver.report = lambda number, residual: seen.append((number, residual))
     learned = solver.fit(PENALTIES)
-    assert seen == list(enumerate(learned.history[1:]))
+    assert seen == list(enumerate(learned.residuals[1:]))

@@ -79,7 +79,7 @@ def test_directions_without_a_norm_are_left_out():
     np.testing.assert_allclose(values @ values.T, X @ X.T, atol=1e-10)
 
 
-def test_a_repeated_centre_changes_nothing():
+def test_a_repeated_center_changes_nothing():
     X, weights = points()
     once = KernelMap(make_derivatives("gaussian"), X[:5])
     twice = KernelMap(make_derivatives("gaussian"), X[[0, 1, 2, 3, 4, 2]])

@@ -12,7 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens._result import Status
+from kernlens.base.search import SearchRecord
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
+from kernlens.methods.kernel_laplacian.classifier import TRUSTED
+from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
 from kernlens.methods.kernel_laplacian.solvers.preconditioner import ShiftedSystem
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
 from reference import kernel_laplacian as oracle
@@ -22,12 +25,12 @@ METRICS = ("local", "euclidean")
 LENGTH = 1.7
 
 
-def data(n=40, d=3, n_labelled=12, seed=0):
+def data(n=40, d=3, n_labeled=12, seed=0):
     """Rows, targets of the first ones and NaN for the others."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n) + 3.0
-    y[n_labelled:] = np.nan
+    y[n_labeled:] = np.nan
     return X, y
 
 
@@ -69,7 +72,7 @@ def problem_of(X, y, mu, alpha, weights, n_neighbors=None):
 @pytest.mark.parametrize("n_neighbors", [None, 4])
 @pytest.mark.parametrize("kernel", DIFFERENTIABLE_KERNELS)
 def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
-    X, y = data(n=11, d=2, n_labelled=6)
+    X, y = data(n=11, d=2, n_labeled=6)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
     options = {"metric": "euclidean"} if n_neighbors is None else {"n_neighbors": n_neighbors}
     options |= {"kernel": kernel, "length_scale": LENGTH, "standardize": False, "mu": 0.3}
@@ -90,7 +93,7 @@ def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
 
 
 def test_every_other_function_has_a_larger_objective():
-    X, y = data(n=11, d=2, n_labelled=6)
+    X, y = data(n=11, d=2, n_labeled=6)
     weights = np.ones(len(X))
     options = {"metric": "euclidean", "length_scale": LENGTH, "standardize": False}
     model = regressor(solver="exact", kernel="gaussian", **options).fit(X, y)
@@ -102,14 +105,14 @@ def test_every_other_function_has_a_larger_objective():
         for _ in range(5):
             moved = least.coordinates + size * rng.standard_normal(least.coordinates.shape)
             shift = least.intercept + size * rng.standard_normal(1)
-            fitted = moved @ at_X[problem.labelled].T + shift[:, None]
+            fitted = moved @ at_X[problem.labeled].T + shift[:, None]
             slopes = np.einsum("ndq,tq->tnd", gradients, moved)
             assert problem.terms(fitted, slopes, np.sum(moved**2, axis=1)) > model.objective_
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
-    X, y = data(n=25, n_labelled=10)
+    X, y = data(n=25, n_labeled=10)
     known = ~np.isnan(y)
     expected = problem_of(X, y, 0.0, 1e-3, np.ones(len(X)))
     K = oracle.values(oracle.KERNELS["matern52"], expected.X, expected.X[known])
@@ -126,7 +129,7 @@ def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_tiny_penalty_on_gradients_is_nearly_none(solver):
-    X, y = data(n=60, n_labelled=60)
+    X, y = data(n=60, n_labeled=60)
     options = {"solver": solver, "alpha": "auto"}
     ridge = regressor(mu=0.0, **options).fit(X, y)
     for mu in (1e-25, 1e-9):
@@ -137,7 +140,7 @@ def test_a_tiny_penalty_on_gradients_is_nearly_none(solver):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_stronger_penalty_on_gradients_makes_them_smaller(metric):
-    X, y = data(n=30, n_labelled=30)
+    X, y = data(n=30, n_labeled=30)
     sizes = []
     for mu in (0.0, 1e-3, 1e-1, 10.0, 1e3):
         model = regressor(mu=mu, metric=metric, solver="exact").fit(X, y)
@@ -163,7 +166,7 @@ def test_more_rows_are_rows_without_a_target(solver):
         np.testing.assert_array_equal(none.predict(X), alone.predict(X))
 
 
-def test_unlabelled_points_change_the_fit_through_gradients_only():
+def test_unlabeled_points_change_the_fit_through_gradients_only():
     X, y = data()
     options = {"standardize": False, "length_scale": 2.0, "solver": "exact"}
     for mu, same in ((0.0, True), (0.1, False)):
@@ -192,7 +195,7 @@ def test_weights_are_repetitions_in_any_order(solver, metric):
 
 
 def test_a_row_with_and_without_a_target_is_one_point():
-    X, y = data(n=20, n_labelled=8)
+    X, y = data(n=20, n_labeled=8)
     twice = np.vstack([X, X[:3]])
     gaps = np.concatenate([y, np.full(3, np.nan)])
     weights = np.where(np.arange(20) < 3, 2.0, 1.0)
@@ -295,17 +298,33 @@ def test_gradients_are_those_of_predictions(solver, standardize, n_targets):
         np.testing.assert_allclose(model.sensitivity(beside), squares, rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_gradients_of_classes_point_where_their_scores_grow(n_classes):
-    X, y = data(n_labelled=40)
-    model = KernelLaplacianClassifier(mu=0.01, alpha=1e-3, n_jobs=1).fit(X, labels_of(y, n_classes))
-    gradient = model.gradient(X)
+@pytest.mark.parametrize("n_labeled", [6, 40])
+def test_gradients_of_classes_are_those_of_log_odds(n_classes, solver, n_labeled):
+    X, y = data(n_labeled=n_labeled)
+    options = {"mu": 0.01, "alpha": 1e-3, "solver": solver, "random_state": 0, "n_jobs": 1}
+    model = KernelLaplacianClassifier(**options).fit(X, labels_of(y, n_classes))
+    # Calibrated or not.
+    assert (model.stretch_ > 1.0 or model.trusted_score_ != TRUSTED) == (n_labeled == 40)
+    beside = X + 0.1
+    gradient = model.gradient(beside)
     assert gradient.shape == ((40, 3) if n_classes == 2 else (40, 3, 3))
-    # Log-odds are an increasing function of every score.
-    slopes = differences(model.decision_function, X, np.ones(3))
-    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1) > 0, True)
-    sizes = np.linalg.norm(slopes, axis=-1) * np.linalg.norm(gradient, axis=-1)
-    np.testing.assert_allclose(np.sum(slopes * gradient, axis=-1), sizes, rtol=1e-6)
+    expected = differences(model.decision_function, beside, np.ones(3))
+    np.testing.assert_allclose(gradient, expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(model.sensitivity(beside), np.mean(gradient**2, axis=0), rtol=1e-12)
+
+
+def test_gradients_of_single_precision_and_of_rows_far_away():
+    X, y = data()
+    model = regressor(solver="exact").fit(X, y)
+    single = model.gradient(X.astype(np.float32))
+    assert single.dtype == np.float64
+    np.testing.assert_allclose(single, model.gradient(X.astype(np.float32).astype(float)))
+    # Inputs beyond a limit count as the limit, where nothing varies with them.
+    far = X[:2] + np.array([0.0, 1e120, 0.0])
+    np.testing.assert_array_equal(model.gradient(far)[:, 1], 0.0)
+    assert np.isfinite(model.predict(far)).all()
 
 
 def test_columns_without_influence_are_found():
@@ -321,7 +340,7 @@ def test_columns_without_influence_are_found():
 
 
 def test_a_small_penalty_from_a_list_is_the_given_one():
-    X, y = data(n_labelled=30)
+    X, y = data(n_labeled=30)
     model = regressor(mu=[0.01, 1.0], alpha=(1e-4, 1e-2), solver="exact").fit(X, y)
     search = model.alpha_search_
     np.testing.assert_allclose(search["mu"], [0.01, 0.01, 1.0, 1.0])
@@ -331,6 +350,35 @@ def test_a_small_penalty_from_a_list_is_the_given_one():
     given = regressor(mu=model.mu_, alpha=model.alpha_, solver="exact").fit(X, y)
     np.testing.assert_allclose(model.predict(X), given.predict(X), rtol=1e-7)
     assert not hasattr(given, "alpha_search_")
+
+
+@pytest.mark.parametrize(
+    ("options", "axis", "n_curve"),
+    [
+        ({}, "ratio", 6),
+        ({"solver": "nystrom"}, "ratio", 6),
+        ({"alpha": [1e-4, 1e-3, 1e-2]}, "ratio", 3),
+        ({"mu": [0.01, 1.0]}, "mu", 11),
+        ({"mu": [0.01, 1.0], "alpha": [1e-4, 1e-3, 1e-2]}, "mu", 3),
+        ({"mu": 0.1}, "mu", 11),
+    ],
+)
+def test_what_was_compared_has_one_curve_in_alpha(options, axis, n_curve):
+    X, y = data(n_labeled=30)
+    given = {"n_centers": 60, "random_state": 0, "n_jobs": 1} | options
+    model = KernelLaplacianRegressor(**given).fit(X, y)
+    record = SearchRecord.of_dict(model.alpha_search_)
+    assert list(record.settings) == ["alpha", axis]
+    assert set(model.alpha_search_) == {"alpha", "ratio", "mu", "loss", "chosen", "searched"}
+    found = {**record.settings, **record.notes}
+    np.testing.assert_allclose(found["mu"], found["ratio"] * found["alpha"], rtol=1e-12)
+    assert found["alpha"][record.chosen] == model.alpha_
+    assert found["mu"][record.chosen] == model.mu_
+    alphas, losses = record.curve("alpha")
+    assert len(alphas) == n_curve and np.all(np.diff(alphas) > 0)
+    # No zigzag: losses fall, then rise.
+    turns = np.count_nonzero(np.diff(np.sign(np.diff(losses))))
+    assert turns <= 1 and record.losses[record.chosen] in losses
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -347,12 +395,37 @@ def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
 
     monkeypatch.setattr(LaplacianSolver, "losses", losses)
     model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
-    with pytest.warns(UserWarning, match="interrupted; the best so far is kept") as caught:
+    with pytest.warns(
+        UserWarning, match="interrupted; the best state found so far is kept"
+    ) as caught:
         model.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     assert model.status_ == Status.INTERRUPTED.value
     assert len(model.alpha_search_["loss"]) == 6 * k
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_an_interrupted_solve_after_a_search_is_made_again(monkeypatch):
+    X, y = data()
+    whole = ExactSolver.fit
+    calls = []
+
+    def fit(self, penalties, **options):
+        calls.append(penalties)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(self, penalties, **options)
+
+    model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
+    expected = clone(model).fit(X, y).predict(X)
+    monkeypatch.setattr(ExactSolver, "fit", fit)
+    with pytest.warns(UserWarning, match="interrupted; the best state"):
+        model.fit(X, y)
+    assert calls[0] == calls[1]
+    np.testing.assert_array_equal(model.predict(X), expected)
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(mu=0.1, alpha=1e-3).fit(X, y)
 
 
 def test_an_interruption_before_anything_leaves_the_old_model(monkeypatch):
@@ -395,7 +468,8 @@ def test_conjugate_gradients_without_a_solution_say_so():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="residual of .* raise alpha or max_iter") as caught:
         model = regressor(solver="cg", mu=1e12, alpha=1e-12, max_iter=20).fit(X, y)
-    assert [warning.filename for warning in caught] == [__file__]
+    # The other one is that of every fit that stops at max_iter.
+    assert [warning.filename for warning in caught] == [__file__] * 2
     assert model.status_ != Status.CONVERGED.value
     assert model.objective_history_[-2] > 1e-3
 
@@ -411,7 +485,7 @@ def test_conjugate_gradients_and_dense_matrices_agree():
 
 
 def test_in_a_search_and_in_a_pipeline():
-    X, y = data(n=80, n_labelled=80)
+    X, y = data(n=80, n_labeled=80)
     labels = labels_of(y)
     steps = make_pipeline(StandardScaler(), KernelLaplacianClassifier(n_jobs=1, random_state=0))
     grid = {"kernellaplacianclassifier__mu": [0.0, 0.1, 1e6]}

@@ -27,11 +27,11 @@ def light(**options):
     return classifier(**({"mu": 0.1, "alpha": 1e-3, "n_centers": 60} | options))
 
 
-def data(n=40, n_labelled=8, n_classes=2, seed=0):
+def data(n=40, n_labeled=8, n_classes=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
     truth = np.digitize(X[:, 0], np.linspace(-0.7, 0.7, n_classes + 1)[1:-1])
-    return X, np.where(np.arange(n) < n_labelled, truth, -1), truth
+    return X, np.where(np.arange(n) < n_labeled, truth, -1), truth
 
 
 def one_per_class(truth, seed):
@@ -87,7 +87,7 @@ def test_one_label_of_a_regressor_is_a_constant():
 
 
 def test_without_clusters_few_labels_are_followed_as_by_kernel_ridge():
-    X, y, truth = data(n=150, n_labelled=40)
+    X, y, truth = data(n=150, n_labeled=40)
     scores = [classifier(mu=mu).fit(X, y).score(X, truth) for mu in ("auto", 0.0)]
     assert scores[0] > scores[1] - 0.05
 
@@ -169,7 +169,7 @@ def test_minus_one_and_one_are_classes_with_a_warning(kind):
         light(unlabeled=-1).fit(X, signs)
 
 
-def test_none_unlabelled_makes_minus_one_a_class():
+def test_none_unlabeled_makes_minus_one_a_class():
     X, y, _ = data()
     model = light(unlabeled=None).fit(X, y)
     np.testing.assert_array_equal(model.classes_, [-1, 0, 1])
@@ -195,7 +195,7 @@ def test_every_kind_of_missing_target_gives_the_same_fit(make):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_more_rows_are_rows_without_a_label(solver, n_classes):
-    X, y, _ = data(n_labelled=15, n_classes=n_classes)
+    X, y, _ = data(n_labeled=15, n_classes=n_classes)
     for model in (light(solver=solver), classifier(solver=solver, n_centers=60)):
         together = clone(model).fit(X, y)
         apart = clone(model).fit(X[:15], y[:15], X_unlabeled=X[15:])
@@ -203,7 +203,7 @@ def test_more_rows_are_rows_without_a_label(solver, n_classes):
         np.testing.assert_array_equal(apart.classes_, together.classes_)
 
 
-def test_every_row_labelled_is_the_supervised_case():
+def test_every_row_labeled_is_the_supervised_case():
     X, _, truth = data()
     supervised = light(unlabeled=None).fit(X, truth)
     model = light().fit(X, truth, X_unlabeled=None)
@@ -240,7 +240,7 @@ def test_contradicting_labels_of_a_row_are_averaged(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_repeated_rows_with_and_without_labels(solver):
-    X, y, _ = data(n_labelled=8)
+    X, y, _ = data(n_labeled=8)
     rows = np.concatenate([np.arange(40), [0, 0, 1, 20, 20]])
     gaps = np.concatenate([y, [-1, y[0], -1, -1, -1]])
     weights = np.ones(40)
@@ -262,9 +262,9 @@ def test_repeated_rows_with_and_without_labels(solver):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize("n_labelled", [25, 40, 200])
-def test_probabilities_are_probabilities(n_classes, n_labelled):
-    X, y, truth = data(n=200, n_labelled=n_labelled, n_classes=n_classes)
+@pytest.mark.parametrize("n_labeled", [25, 40, 200])
+def test_probabilities_are_probabilities(n_classes, n_labeled):
+    X, y, truth = data(n=200, n_labeled=n_labeled, n_classes=n_classes)
     model = classifier().fit(X, y)
     found = model.predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
@@ -310,7 +310,7 @@ def test_doubts_are_those_of_platt(n_classes):
 
 
 def test_the_names_of_classes_do_not_matter():
-    X, y, _ = data(n_labelled=20, n_classes=3)
+    X, y, _ = data(n_labeled=20, n_classes=3)
     plain = light().fit(X, y)
     for names in ([2, 0, 1], [10, 5, 7]):
         renamed = np.where(y == -1, -1, np.array(names)[y])

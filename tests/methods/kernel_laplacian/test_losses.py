@@ -77,15 +77,15 @@ def test_losses_are_those_of_fits_without_the_row(kind, neighbors, ratio):
         penalties = Penalties(ratio, alpha)
         problem = problem_of(rows, penalties, neighbors)
         predictions = np.empty_like(rows.y)
-        for i, point in enumerate(rows.labelled):
+        for i, point in enumerate(rows.labeled):
             fit = oracle.minimise(problem.without(i), evaluate)
             predictions[:, i] = fit.values(rows.points)[:, point]
         errors = np.square(predictions - rows.y).sum(axis=0)
         assert loss == pytest.approx(np.average(errors, weights=rows.label_weights), rel=1e-8)
-        left_out, y, weights = solver.left_out(penalties)
-        np.testing.assert_allclose(left_out, predictions, atol=1e-8)
-        np.testing.assert_array_equal(y, rows.y)
-        np.testing.assert_array_equal(weights, rows.label_weights)
+        left_out = solver.left_out(penalties)
+        np.testing.assert_allclose(left_out.decision, predictions, atol=1e-8)
+        np.testing.assert_array_equal(left_out.y, rows.y)
+        np.testing.assert_array_equal(left_out.weights, rows.label_weights)
 
 
 def few_rows(monkeypatch, most):
@@ -99,9 +99,9 @@ def test_of_many_labels_the_exact_solver_leaves_out_the_first(monkeypatch):
     found = solver_of(ExactSolver, rows)
     part = solver_of(ExactSolver, rows.with_labels(slice(0, 6)))
     assert found.losses(30.0, [0.1])[0] == pytest.approx(part.losses(30.0, [0.1])[0], rel=1e-9)
-    predictions, y, weights = found.left_out(Penalties(30.0, 0.1))
-    np.testing.assert_allclose(predictions, part.left_out(Penalties(30.0, 0.1))[0], atol=1e-9)
-    assert predictions.shape == y.shape == (2, 6) and weights.shape == (6,)
+    left, expected = (solver.left_out(Penalties(30.0, 0.1)) for solver in (found, part))
+    np.testing.assert_allclose(left.decision, expected.decision, atol=1e-9)
+    assert left.decision.shape == left.y.shape == (2, 6) and left.weights.shape == (6,)
 
 
 @both_metrics
@@ -118,13 +118,13 @@ def test_of_many_labels_features_hold_out_the_last(monkeypatch, neighbors, ratio
         fit = oracle.minimise_over_centers(
             oracle.KERNELS["gaussian"], problem, solver.basis.map.centers
         )
-        predictions = fit.values(rows.labelled_points[8:])
+        predictions = fit.values(rows.labeled_points[8:])
         errors = np.square(predictions - rows.y[:, 8:]).sum(axis=0)
         expected = np.average(errors, weights=rows.label_weights[8:])
         assert loss == pytest.approx(expected, rel=1e-8)
     # The fit is on all of them again.
-    merged = solver.fit(PENALTIES)
+    merged = solver.fit(PENALTIES, searched=True)
     direct = solver_of(FeatureSolver, rows, neighbors).fit(PENALTIES)
     X = rows.points
-    np.testing.assert_allclose(merged.function.values(X), direct.function.values(X), atol=1e-10)
+    np.testing.assert_allclose(merged.function.decision(X), direct.function.decision(X), atol=1e-10)
     assert merged.objective == pytest.approx(direct.objective, rel=1e-9)

@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from kernlens import KernelLaplacianClustering, KernelLaplacianEmbedding
+from kernlens._rows import canonical_rows
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
 from reference import kernel_laplacian as oracle
 
@@ -86,10 +87,10 @@ def test_eigenvalues_are_those_of_the_matrices(kernel, n_neighbors):
     values, gradients = evaluate(points)
     penalty = oracle.energy(gradients, shares, frames) / length**2
     penalty += alpha * np.eye(len(penalty))
-    centred = values - shares @ values
-    ratios, vectors = eigh(centred.T @ (shares[:, None] * centred), penalty)
+    centered = values - shares @ values
+    ratios, vectors = eigh(centered.T @ (shares[:, None] * centered), penalty)
     np.testing.assert_allclose(model.eigenvalues_, 1 / ratios[::-1][:2], rtol=1e-6)
-    expected = centred @ vectors[:, ::-1][:, :2] / np.sqrt(ratios[::-1][:2])
+    expected = centered @ vectors[:, ::-1][:, :2] / np.sqrt(ratios[::-1][:2])
     found = model.transform(X)
     signs = np.sign(np.sum(found * expected, axis=0))
     np.testing.assert_allclose(found, signs * expected, atol=1e-5)
@@ -220,6 +221,18 @@ def test_clusters_of_training_rows_are_their_predictions():
         np.testing.assert_array_equal(model.predict(X), labels)
         assert set(labels) == set(range(4))
         assert model.cluster_centers_.shape == (4, 3 if n_components == "auto" else n_components)
+
+
+def test_clusters_are_numbered_by_their_first_rows():
+    X, _ = make_blobs(100, centers=3, random_state=3)
+    model = clustering(3).fit(X)
+    rows = canonical_rows(X, np.zeros((1, 100)), np.ones(100))
+    _, first = np.unique(model.predict(rows.X), return_index=True)
+    assert np.all(np.diff(first) > 0)
+    # Whatever the numbers drawn.
+    for seed in range(1, 4):
+        other = clustering(3, random_state=seed).fit(X)
+        np.testing.assert_array_equal(other.labels_, model.labels_)
 
 
 def test_fewer_rows_than_clusters():

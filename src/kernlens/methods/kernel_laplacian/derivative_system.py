@@ -33,7 +33,7 @@ class DerivativeSystem:
     kernel : KernelDerivatives
     points : ndarray of shape (n, d)
     frames : ndarray of shape (n, r, d), or of shape (n,)
-        T_i; or the factors of identities, r = d.
+        The T_i; or factors of identities, with r = d.
     n_jobs : int or None
     """
 
@@ -44,7 +44,7 @@ class DerivativeSystem:
 
     @property
     def n_directions(self) -> int:
-        """r."""
+        """Number r of directions at every point."""
         return self.points.shape[1] if self.frames.ndim == 1 else self.frames.shape[1]
 
     def frames_of(self, rows: slice | NDArray[np.integer]) -> FloatArray:

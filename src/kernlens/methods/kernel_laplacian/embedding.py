@@ -7,54 +7,25 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from kernlens._validation import check_count
+from kernlens._parameters import documented
 from kernlens.base.contract import all_or_nothing
+from kernlens.methods.kernel_laplacian.parameters import SPECTRAL_PARAMETERS
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
 
 
+@documented
 class KernelLaplacianEmbedding(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, LaplacianEigenfunctions
 ):
     """Coordinates that vary slowly where the data are: eigenfunctions of the kernel Laplacian.
 
-    The functions of most variance per gradient energy, uncorrelated, as
-    :class:`~sklearn.manifold.SpectralEmbedding` finds them on a graph; here they are functions in
-    the space of a kernel, without a graph, and have values at new rows [1]_.
+    They are the uncorrelated functions of most variance per gradient energy.
+    :class:`~sklearn.manifold.SpectralEmbedding` finds such functions on a graph; here they are
+    functions in the space of a kernel, without a graph, and have values at new rows [1]_.
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of eigenfunctions; the constant is not counted.
-    alpha : "auto" or float, default="auto"
-        Strength of the penalty on the norm of the function space. ``"auto"``: the smallest of 1e-8,
-        1e-6, 1e-4 and 1e-2 (times d over the squared length scale) for which every eigenfunction
-        is spread over 5 percent of the points at least, ``mean(f^2)^2 / mean(f^4)``: for less,
-        they may single out a few.
-    kernel : str or kernel object, default="matern52"
-        ``"gaussian"``, ``"matern32"``, ``"matern52"``, ``"rational_quadratic"``, ``"linear"``,
-        ``"polynomial"`` (degree 3), ``"exponential_dot"``; or an instance of a subclass of
-        ``kernlens.kernels.radial.RadialKernel`` or
-        ``kernlens.kernels.dot_product.DotProductKernel`` with its profile and two derivatives.
-    length_scale : "auto" or float, default="auto"
-        What standardised columns are divided by before the kernel. ``"auto"``: twice the median
-        distance of points; for kernels of the inner product, their root mean square length.
-    metric : {"local", "euclidean"}, default="local"
-        How the length of a gradient is measured. ``"euclidean"``: all directions alike, as in the
-        paper. ``"local"``: along the differences to the nearest other points, so that data near a
-        curve or a surface are not asked how the function varies across it.
-    n_neighbors : int, default=7
-        Neighbours that span the directions of the local metric.
-    solver : {"nystrom", "random_features"}, default="nystrom"
-        `n_centers` points as centres, or random Fourier features of the four named radial kernels.
-    n_centers : "auto" or int, default="auto"
-        Centres, all points if there are fewer; or random features. ``"auto"``: 2000.
-    standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column; False: columns are only centred. Constant columns
-        are ignored.
-    n_jobs : int or None, default=None
-        Threads; None uses all cores. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        For centres and random features.
+    {parameters}
 
     Attributes
     ----------
@@ -63,10 +34,10 @@ class KernelLaplacianEmbedding(
     alpha_, length_scale_ : float
         What was used, for standardised columns.
     centers_, coef_ : ndarray of shape (n_centers, n_columns), (n_components, n_centers)
-        Centres in units of the length scale, columns that vary only, and coefficients of the kernel
-        there; of random features, `coef_` only.
+        Centres in units of the length scale, for columns that vary only, and coefficients of the
+        kernel there; random features have `coef_` only.
     frequencies_, phases_ : ndarray of shape (n_centers, n_columns), (n_centers,)
-        Of random features.
+        Frequencies and phases of random features.
     intercept_, mean_, scale_ : ndarray
         Constants of the functions; units of the columns.
     n_features_in_, feature_names_in_
@@ -74,15 +45,15 @@ class KernelLaplacianEmbedding(
 
     Notes
     -----
-    Maximised one after the other is ``var(f) / (E(f) + alpha |f|_H^2)`` with
-    ``E(f) = (1/n) sum_i w_i |T_i grad f(x_i)|^2``, T_i the identity for the Euclidean metric. For
-    many points and small alpha the Euclidean eigenvalues are those of the Laplacian of the law of
-    the points: pi^2 k^2 for the uniform law on [0, 1], k for the normal one (with
-    ``standardize=False``).
+    Every function maximises ``var(f) / (E(f) + alpha |f|_H^2)`` among those uncorrelated with the
+    ones before it, with ``E(f) = (1/n) sum_i w_i |T_i grad f(x_i)|^2``, where T_i is the identity
+    for the Euclidean metric. For many points and small alpha the Euclidean eigenvalues are those of
+    the Laplacian of the law of the points: pi^2 k^2 for the uniform law on [0, 1], k for the normal
+    one (with ``standardize=False``).
 
     Cost with n points, r = min(n_neighbors, d) directions and m centres: O(n m^2 r + m^3); memory
-    about ``8 (6 n d + 10 m^2 + 2e7)`` bytes. Rows of the same X are one point, of the sum of their
-    weights.
+    about ``8 (6 n d + 10 m^2 + 2e7)`` bytes. Rows of the same X are one point, with the sum of
+    their weights.
 
     References
     ----------
@@ -98,6 +69,8 @@ class KernelLaplacianEmbedding(
     >>> bool(abs(np.corrcoef(first, angle)[0, 1]) > 0.95)
     True
     """
+
+    _parameters = SPECTRAL_PARAMETERS
 
     def __init__(
         self,
@@ -143,8 +116,8 @@ class KernelLaplacianEmbedding(
         -------
         self
         """
-        self._check_parameters()
-        self._fit_eigenfunctions(X, sample_weight, int(self.n_components))
+        rows, weights = self._check_rows(X, sample_weight)
+        self._fit_eigenfunctions(rows, weights, int(self.n_components))
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -160,11 +133,7 @@ class KernelLaplacianEmbedding(
         ndarray of shape (n_samples, n_components)
             Over the training rows every column has mean 0 and variance 1.
         """
-        return self._embed(self._points(X))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_components", self.n_components)
+        return self._checked_values(X)
 
     @property
     def _n_features_out(self) -> int:

@@ -24,25 +24,24 @@ from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range, sum_blocks
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
+from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 
 #: Directions in which the norm is below this share of the largest are left out: rounding is divided
 #: by it, or by its root.
 SMALLEST_NORM = 1e-12
-#: Operations up to which energies may be taken from singular values.
+#: Number of operations up to which energies may be taken from singular values.
 ACCURATE_WORK = 3e11
-#: Errors of ratio times energy, which is compared with 1, that a Gram matrix may have at worst;
-#: those seen are some hundred times smaller.
+#: Largest error that ratio times energy, which is compared with 1, may have by a worst-case bound
+#: if energies are taken from a Gram matrix; errors seen are some hundred times smaller.
 GRAM_ERROR = 2.0
-#: Points that the size of slopes is measured on.
+#: Number of points that the size of slopes is measured on.
 SAMPLE = 100
-#: Entries of a block of features.
-BLOCK_ENTRIES = 1_000_000
-#: Parts of the points whose factorisations are made side by side, at most.
+#: Largest number of parts of the points whose factorisations are made side by side.
 N_GROUPS = 8
 
 
-class FeatureMap(Protocol):
+class DifferentiableMap(Protocol):
     """Features with gradients: :class:`KernelMap` or a Fourier map."""
 
     @property
@@ -105,33 +104,34 @@ class EnergyBasis:
 
     Attributes
     ----------
-    map : FeatureMap
+    map : DifferentiableMap
     rotation : ndarray of shape (n_features, q)
-        R.
+        The matrix R.
     energies : ndarray of shape (q,)
-        e, increasing, not negative.
+        The numbers e, increasing, not negative.
     """
 
-    map: FeatureMap
+    map: DifferentiableMap
     rotation: FloatArray
     energies: FloatArray
 
     @classmethod
     def of(
         cls,
-        feature_map: FeatureMap,
+        feature_map: DifferentiableMap,
         points: FloatArray,
         weights: FloatArray,
         frames: LocalFrames | None,
         n_jobs: int | None,
         largest_ratio: float = np.inf,
     ) -> EnergyBasis:
-        """Sum the energy over blocks of points, and decompose. O(n m^2 + n m d + m^3), n m^2 r for
-        frames of r rows.
+        """Sum the energy over blocks of points, and decompose it.
+
+        It costs O(n m^2 + n m d + m^3), and n m^2 r instead of n m^2 for frames of r rows.
 
         Parameters
         ----------
-        feature_map : FeatureMap
+        feature_map : DifferentiableMap
         points : ndarray of shape (n, d)
         weights : ndarray of shape (n,)
             Positive; divided by their sum here.
@@ -191,7 +191,7 @@ class EnergyBasis:
 class _EnergySums:
     """The energy of functions over all points, summed over blocks."""
 
-    map: FeatureMap
+    map: DifferentiableMap
     points: FloatArray
     shares: FloatArray
     frames: LocalFrames | None

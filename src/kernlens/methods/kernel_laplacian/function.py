@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,89 +13,148 @@ from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range
 from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
+from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, KernelMap
 
-Value = TypeVar("Value")
 
-#: Entries of a block between rows and atoms.
-BLOCK_ENTRIES = 1_000_000
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LaplacianFunction(ABC):
-    """Functions of points (n, d), one per target.
+    """Functions of inputs (n, d), one per target.
 
     Attributes
     ----------
     coefficients : ndarray of shape (n_targets, m)
     intercept : ndarray of shape (n_targets,)
+    length : float
+        What inputs are divided by before anything else.
+    n_jobs : int or None
+        Threads.
     """
+
+    kind: ClassVar[str]
 
     coefficients: FloatArray
     intercept: FloatArray
+    length: float = 1.0
+    n_jobs: int | None = None
 
     @abstractmethod
-    def _values(self, X: FloatArray) -> FloatArray:
-        """Values without the intercept, (n_targets, n)."""
+    def _values(self, points: FloatArray) -> FloatArray:
+        """Values without the intercept, (n_targets, n), at points in units of the length."""
 
     @abstractmethod
-    def _gradients(self, X: FloatArray) -> FloatArray:
-        """Gradients, (n_targets, n, d)."""
+    def _slopes(self, points: FloatArray) -> FloatArray:
+        """Gradients in such points, (n_targets, n, d)."""
 
-    def values(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Values, (n_targets, n), computed in blocks."""
-        return self._in_blocks(self._values, X, n_jobs) + self.intercept[:, None]
+        return self._in_blocks(self._values, X / self.length) + self.intercept[:, None]
 
-    def gradients(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients, (n_targets, n, d), computed in blocks."""
-        return self._in_blocks(self._gradients, X, n_jobs)
+        return self._in_blocks(self._slopes, X / self.length) / self.length
+
+    def arrays(self) -> dict[str, Any]:
+        """What all kinds of functions have; each adds its own."""
+        return {
+            "coef_": self.coefficients,
+            "intercept_": self.intercept,
+            "length_scale_": self.length,
+        }
 
     def _in_blocks(
-        self, function: Callable[[FloatArray], FloatArray], X: FloatArray, n_jobs: int | None
+        self, function: Callable[[FloatArray], FloatArray], points: FloatArray
     ) -> FloatArray:
         n_atoms = self.coefficients.shape[1]
-        blocks = split_range(len(X), max(1, BLOCK_ENTRIES // n_atoms))
+        blocks = split_range(len(points), max(1, BLOCK_ENTRIES // n_atoms))
         with single_threaded_blas():
-            work = float(len(X)) * n_atoms * X.shape[1]
-            parts = map_blocks(lambda rows: function(X[rows]), blocks, n_jobs=n_jobs, work=work)
+            work = float(len(points)) * n_atoms * points.shape[1]
+            parts = map_blocks(
+                lambda rows: function(points[rows]), blocks, n_jobs=self.n_jobs, work=work
+            )
         return np.concatenate(parts, axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KernelFunction(LaplacianFunction):
-    """``sum_j c_j k(x, z_j) + b_j . grad_z k(x, z_j) + intercept``.
+    """``sum_j c_j k(x, z_j) + intercept``.
 
     Attributes
     ----------
     kernel : KernelDerivatives
     centers : ndarray of shape (m, d)
-    slopes : ndarray of shape (n_targets, m, d), or None
-        b; c are the coefficients.
+        The z_j, in units of the length.
     """
+
+    kind: ClassVar[str] = "kernel"
 
     kernel: KernelDerivatives
     centers: FloatArray
-    slopes: FloatArray | None
 
-    def _values(self, X: FloatArray) -> FloatArray:
-        return self.kernel.evaluate(X, self.centers, self.coefficients, self.slopes)
+    @property
+    def _derivatives(self) -> FloatArray | None:
+        """Coefficients of the derivatives of the kernel, (n_targets, m, d), if there are any."""
+        return None
 
-    def _gradients(self, X: FloatArray) -> FloatArray:
-        return self.kernel.value_and_gradient(X, self.centers, self.coefficients, self.slopes)[1]
+    def _values(self, points: FloatArray) -> FloatArray:
+        return self.kernel.evaluate(points, self.centers, self.coefficients, self._derivatives)
+
+    def _slopes(self, points: FloatArray) -> FloatArray:
+        _, slopes = self.kernel.value_and_gradient(
+            points, self.centers, self.coefficients, self._derivatives
+        )
+        return slopes
+
+    def arrays(self) -> dict[str, Any]:
+        """Coefficients and centres."""
+        return {**super().arrays(), "centers_": self.centers}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class AtomFunction(KernelFunction):
+    """``sum_j c_j k(x, z_j) + b_j . grad_z k(x, z_j) + intercept``.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (n_targets, m, d)
+        The b_j.
+    """
+
+    kind: ClassVar[str] = "atoms"
+
+    slopes: FloatArray
+
+    @property
+    def _derivatives(self) -> FloatArray | None:
+        return self.slopes
+
+    def arrays(self) -> dict[str, Any]:
+        """Coefficients of values and of derivatives, and centres."""
+        return {**super().arrays(), "slopes_": self.slopes}
+
+
+@dataclass(frozen=True, kw_only=True)
 class FourierFunction(LaplacianFunction):
     """``sum_j c_j phi_j(x) + intercept`` of random Fourier features."""
 
+    kind: ClassVar[str] = "fourier"
+
     map: FourierMap
 
-    def _values(self, X: FloatArray) -> FloatArray:
-        values: FloatArray = self.coefficients @ self.map.features(X).T
+    def _values(self, points: FloatArray) -> FloatArray:
+        values: FloatArray = self.coefficients @ self.map.features(points).T
         return values
 
-    def _gradients(self, X: FloatArray) -> FloatArray:
-        return self.map.gradient(X, self.coefficients)
+    def _slopes(self, points: FloatArray) -> FloatArray:
+        return self.map.gradient(points, self.coefficients)
+
+    def arrays(self) -> dict[str, Any]:
+        """Coefficients, frequencies and phases."""
+        return {
+            **super().arrays(),
+            "frequencies_": self.map.frequencies,
+            "phases_": self.map.phases,
+        }
 
 
 def function_in_basis(
@@ -104,6 +163,11 @@ def function_in_basis(
     """The functions with coefficients (n_targets, q) in a basis."""
     of_features = coefficients @ basis.rotation.T
     if isinstance(basis.map, KernelMap):
-        return KernelFunction(of_features, intercept, basis.map.kernel, basis.map.centers, None)
+        return KernelFunction(
+            coefficients=of_features,
+            intercept=intercept,
+            kernel=basis.map.kernel,
+            centers=basis.map.centers,
+        )
     assert isinstance(basis.map, FourierMap)
-    return FourierFunction(of_features, intercept, basis.map)
+    return FourierFunction(coefficients=of_features, intercept=intercept, map=basis.map)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
 from kernlens._validation import check_magnitude
+from kernlens._warnings import warn
 
 
 def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:
@@ -43,9 +43,9 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
     return checked
 
 
-def check_labelled_weights(labelled: NDArray[np.bool_], weights: FloatArray) -> None:
+def check_labeled_weights(labeled: NDArray[np.bool_], weights: FloatArray) -> None:
     """Refuse labels that all have weight zero."""
-    if not np.any(weights[labelled] > 0):
+    if not np.any(weights[labeled] > 0):
         raise ValueError(
             "sample_weight is zero for every labelled row; give at least one a positive weight."
         )
@@ -75,14 +75,14 @@ def refuse_missing_labels(y: Any) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """NaN, or what pandas has instead of it."""
+    """Whether a label is NaN, or what pandas has instead of it."""
     if isinstance(label, float | np.floating):
         return bool(np.isnan(label))
     return type(label).__name__ in ("NAType", "NaTType")
 
 
 def has_label(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
-    """Which rows have a label other than `unlabeled`; None: all of them."""
+    """Say which rows have a label other than `unlabeled`; with None all of them do."""
     if unlabeled is None:
         return np.ones(len(y), dtype=bool)
     if y.dtype.kind in "US":
@@ -101,10 +101,9 @@ def resolve_unlabeled(y: NDArray[Any], unlabeled: Any) -> Any:
         return unlabeled
     if y.dtype.kind not in "if" or set(np.unique(y).tolist()) != {-1, 1}:
         return -1
-    warnings.warn(
+    warn(
         "y has the labels -1 and 1 only, which are taken as two classes; set unlabeled=None to say "
-        "so, or unlabeled=-1 if -1 means that a row has no label.",
-        stacklevel=5,
+        "so, or unlabeled=-1 if -1 means that a row has no label."
     )
     return None
 
@@ -114,19 +113,19 @@ def labels_with_gaps(
 ) -> tuple[NDArray[Any], FloatArray]:
     """Classes (n_classes,), and targets +1, -1 and NaN, (n_targets, n_samples).
 
-    Two classes have one row, of the second.
+    For two classes there is one row, which is that of the second.
     """
     y = column_or_1d(y)
     unlabeled = resolve_unlabeled(y, unlabeled)
-    labelled = has_label(y, unlabeled)
+    labeled = has_label(y, unlabeled)
     meaning = "" if unlabeled is None else f" (label {unlabeled!r} means that a row has none)"
-    if not labelled.any():
+    if not labeled.any():
         raise ValueError(
             f"{estimator} found no labelled row{meaning}; label at least one row of every class."
         )
-    check_classification_targets(y[labelled])
-    check_labelled_weights(labelled, weights)
-    known = labelled & (weights > 0)
+    check_classification_targets(y[labeled])
+    check_labeled_weights(labeled, weights)
+    known = labeled & (weights > 0)
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
         raise ValueError(

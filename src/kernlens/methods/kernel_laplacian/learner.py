@@ -1,27 +1,30 @@
 """From points and labels to the function: choose the penalties, then solve.
 
 Penalties are judged by squared errors on labelled rows that are left out. A handful of labels says
-little, so the points have a word, too: one ratio mu / alpha is preferred, the largest one if they
-lie on clusters or curves, and else the smallest one that is positive. Others must have clearly
-smaller errors, the more so the fewer labels there are, and two labels do not judge at all.
+little about the ratio mu / alpha, and the points, labelled or not, say more: the largest ratio is
+preferred if they lie on clusters or curves, and the smallest positive one otherwise. Another ratio
+is taken only if its errors are clearly smaller, and by more the fewer labels there are. Two labels
+do not decide anything: without one of them the other is all there is, for every ratio.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from kernlens._result import Status
+from kernlens.base.fitting import Stage
+from kernlens.base.learner import Directions, Learner, LeftOut
+from kernlens.base.search import SearchRecord
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 from kernlens.methods.kernel_laplacian.plan import (
     RELATIVE_ALPHAS,
     SMALLEST_ALPHA,
-    LabelledPoints,
+    LabeledPoints,
     LaplacianPlan,
-    Learned,
+    LearnedLaplacian,
     Penalties,
 )
 from kernlens.methods.kernel_laplacian.solvers.conjugate import ConjugateSolver
@@ -29,8 +32,7 @@ from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
 from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
 from kernlens.methods.kernel_laplacian.structure import has_structure
-
-Stage = Callable[[str], Callable[[int, float], None]]
+from kernlens.subspace import average_outer_product, leading_directions
 
 SOLVERS: dict[str, type[LaplacianSolver]] = {
     "exact": ExactSolver,
@@ -38,80 +40,111 @@ SOLVERS: dict[str, type[LaplacianSolver]] = {
     "nystrom": FeatureSolver,
     "random_features": FeatureSolver,
 }
-#: Over the root of the number of labels: share by which the errors of another ratio must be smaller
-#: than those of the preferred one.
+#: Divided by the root of the number of labels, this is the share by which the errors of another
+#: ratio must be smaller than those of the preferred one.
 ADVANTAGE = 1.0
 #: Constant of the rule alpha = RULE n^{-1/2}, relative to the spread of the deformed kernel, which
 #: decides between alphas that the labels do not tell apart.
 RULE = 0.1
-#: Relative differences of errors that are rounding.
+#: Relative differences of errors up to this size are rounding.
 SAME_LOSS = 1e-6
+#: Number of points that gradients are averaged over to find directions.
+GRADIENT_POINTS = 1000
 
 
-class LaplacianLearner:
+@dataclass
+class LaplacianLearner(Learner[LearnedLaplacian]):
     """One fit.
 
-    Parameters
+    Attributes
     ----------
     plan : LaplacianPlan
-    rows : LabelledPoints
+    rows : LabeledPoints
+        With points in units of the length scale.
     n_jobs : int or None
     stage : callable or None
-        Returns the callback that the steps of a stage report to.
+        Name of a stage -> callback of its iterations.
+    tried : list of Penalties
+        Penalties compared so far, with their losses.
     """
 
-    def __init__(
-        self,
-        plan: LaplacianPlan,
-        rows: LabelledPoints,
-        n_jobs: int | None,
-        stage: Stage | None = None,
-    ) -> None:
-        self.plan = plan
-        self.rows = rows
-        self.n_jobs = n_jobs
-        self.stage = stage
+    plan: LaplacianPlan
+    rows: LabeledPoints
+    n_jobs: int | None
+    stage: Stage | None = None
+    tried: list[Penalties] = field(default_factory=list, init=False)
 
     @cached_property
     def solver(self) -> LaplacianSolver:
         """The solver, with its matrices."""
         rows, n_neighbors = self.rows, self.plan.n_neighbors
         frames = LocalFrames.of(rows.points, rows.weights, n_neighbors, self.n_jobs)
-        return SOLVERS[self.plan.solver](self.plan, self.rows, frames, self.n_jobs)
+        return SOLVERS[self.plan.solver](self.plan, rows, frames, self.n_jobs)
 
-    def learn(self) -> Learned:
-        """Choose and solve; an interrupted choice goes on with the best penalties so far."""
-        tried: list[Penalties] = []
-        status = Status.CONVERGED
-        chosen = self.plan.given
-        if chosen is None:
-            try:
-                self._compare(tried)
-            except KeyboardInterrupt:
-                if not tried:
-                    raise
-                status = Status.INTERRUPTED
-            chosen = self._best(tried)
+    def learn(self) -> LearnedLaplacian:
+        """Choose the penalties if they are not given, then solve."""
+        if self.plan.given is not None:
+            return self._solve(self.plan.given, None)
+        self._compare()
+        return self._solve_best()
+
+    def finish_interrupted(self) -> LearnedLaplacian:
+        """Solve with the best penalties so far; without any, interrupt again."""
+        if not self.tried:
+            raise KeyboardInterrupt
+        return replace(self._solve_best(), status=Status.INTERRUPTED)
+
+    def left_out(self, learned: LearnedLaplacian) -> LeftOut:
+        """Predict labelled rows, the first thousand if there are more, each by a fit without it."""
+        return self.solver.left_out(learned.penalties)
+
+    # The last solve
+
+    def _solve_best(self) -> LearnedLaplacian:
+        chosen = self._best()
+        return self._solve(self.tried[chosen], self._record(chosen))
+
+    def _solve(self, penalties: Penalties, search: SearchRecord | None) -> LearnedLaplacian:
         if self.stage is not None:
             self.solver.report = self.stage("solving")
-        learned = self.solver.fit(chosen)
-        if self.stage is not None and learned.n_iter == 1:
-            self.stage("solving")(0, learned.objective)
-        ended = learned.status if status is Status.CONVERGED else status
-        return replace(learned, tried=tuple(tried), status=ended)
+        solution = self.solver.fit(penalties, searched=search is not None)
+        if self.stage is not None and not solution.residuals:
+            self.stage("solving")(0, solution.objective)
+        function = replace(solution.function, n_jobs=self.n_jobs)
+        few = slice(0, GRADIENT_POINTS)
+        slopes = function.gradient(self.rows.points[few]) / self.plan.length
+        product = average_outer_product(slopes, self.rows.weights[few])
+        return LearnedLaplacian(
+            function=replace(function, length=self.plan.length),
+            directions=Directions(
+                *leading_directions(product),
+                of_inputs=np.sqrt(np.maximum(np.diagonal(product), 0.0)),
+            ),
+            alpha=penalties.alpha,
+            objective=solution.objective,
+            history=(*solution.residuals, solution.objective),
+            n_iter=solution.n_iter,
+            status=solution.status,
+            search=search,
+            penalties=penalties,
+            mu=self.plan.mu_of(penalties),
+            residual=solution.residuals[-1] if solution.residuals else 0.0,
+        )
 
-    def _compare(self, tried: list[Penalties]) -> None:
-        """Append the candidates with their losses."""
+    # The choice of penalties
+
+    def _compare(self) -> None:
+        """Measure the losses of the candidates."""
         report = None if self.stage is None else self.stage("choosing mu and alpha")
         for ratio, alphas in self._candidates():
             losses = self.solver.losses(ratio, alphas)
             unit = self.solver.unit(ratio)
-            tried += [
+            self.tried += [
                 Penalties(ratio, alpha, loss, alpha / unit)
                 for alpha, loss in zip(alphas, losses, strict=True)
             ]
             if report is not None:
-                report(len(tried), min(losses))
+                report(len(self.tried), min(losses))
 
     def _candidates(self) -> list[tuple[float, list[float]]]:
         """Ratios, and the alphas of each."""
@@ -138,7 +171,7 @@ class LaplacianLearner:
 
     @cached_property
     def preferred_ratio(self) -> float:
-        """The ratio that the points speak for, labelled or not."""
+        """The ratio that suits the points, labelled or not."""
         plan = self.plan
         _, smallest, *_, largest = plan.ratios
         points = self.rows.points
@@ -146,8 +179,12 @@ class LaplacianLearner:
             return largest
         return smallest
 
-    def _best(self, tried: list[Penalties]) -> Penalties:
-        """Least loss, with the advantage; near the rule for alpha where the labels do not tell."""
+    def _best(self) -> int:
+        """Position of the least loss; others than the preferred ratio need the advantage.
+
+        Among alphas that the labels do not tell apart, the one nearest to the rule is taken.
+        """
+        tried = self.tried
         free = self.plan.mus is None
         losses = np.array([one.loss for one in tried])
         if not np.isfinite(losses).any():
@@ -157,10 +194,21 @@ class LaplacianLearner:
             )
         losses = np.where(np.isfinite(losses), losses, np.inf)
         others = [free and one.ratio != self.preferred_ratio for one in tried]
-        root = np.sqrt(len(self.rows.labelled))
+        root = np.sqrt(len(self.rows.labeled))
         losses = np.where(others, (1.0 + ADVANTAGE / root) * losses, losses)
         limit = float(np.min(losses)) * (1.0 + SAME_LOSS)
         near = np.flatnonzero(losses <= limit)
         rule = RULE / root
         # A single label leaves all losses at zero: the preferred ratio first.
-        return tried[min(near, key=lambda k: (others[k], abs(np.log(tried[k].relative / rule))))]
+        best = min(near, key=lambda k: (others[k], abs(np.log(tried[k].relative / rule))))
+        return int(best)
+
+    def _record(self, chosen: int) -> SearchRecord:
+        """What was compared; alpha goes with the ratio, or with mu where values of it are given."""
+        alphas = np.array([one.alpha for one in self.tried])
+        ratios = np.array([one.ratio for one in self.tried]) * self.plan.length**2
+        mus = np.array([self.plan.mu_of(one) for one in self.tried])
+        losses = np.array([one.loss for one in self.tried])
+        if self.plan.mus is None:
+            return SearchRecord({"alpha": alphas, "ratio": ratios}, losses, chosen, {"mu": mus})
+        return SearchRecord({"alpha": alphas, "mu": mus}, losses, chosen, {"ratio": ratios})

@@ -1,8 +1,8 @@
 """In which directions gradients are measured: all alike, or those in which the data vary nearby.
 
-Data near a curve or a surface say nothing about how a function varies across it, and a penalty on
-the whole gradient spends its strength there. The differences x_j - x_i to the nearest other points
-span the directions that matter at x_i,
+Data near a curve or a surface say nothing about how a function varies across it, so that a penalty
+on the whole gradient mostly restrains what does not matter. The differences x_j - x_i to the
+nearest other points span the directions that matter at x_i,
 
     |T_i grad f(x_i)|^2 = tau^2 sum_j ((x_j - x_i) . grad f(x_i))^2,
 
@@ -20,7 +20,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from kernlens._array import FloatArray
 
-#: Points among which neighbours are looked for, at most: the search then grows linearly with n.
+#: Largest number of points among which neighbours are looked for, so that the search grows linearly
+#: with n.
 MOST_REFERENCES = 5000
 
 
@@ -34,7 +35,7 @@ class LocalFrames:
     neighbors : ndarray of shape (n, k)
         Numbers of the nearest other points.
     scale : float
-        tau.
+        The factor tau.
     """
 
     points: FloatArray
@@ -54,7 +55,7 @@ class LocalFrames:
         weights : ndarray of shape (n,)
             Positive; points count by them in the mean that fixes the scale.
         n_neighbors : int or None
-            k; fewer if there are fewer points.
+            The number k; fewer if there are fewer points.
         n_jobs : int or None
         """
         if n_neighbors is None:

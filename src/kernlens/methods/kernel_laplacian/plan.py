@@ -1,24 +1,24 @@
-"""What the kernel Laplacian estimators learn from, and how they may learn it.
+"""What a fit of the kernel Laplacian learns from, what it is asked for, and what comes of it.
 
-Minimised over functions f and constants c is
+The objective, over functions f and constants c, is
 
     (1/Wl) sum_L w_i (f(x_i) + c - y_i)^2 + (mu/W) sum_i w_i |T_i grad f(x_i)|^2 + alpha |f|_H^2,
 
 with labelled rows L in the first sum and all points in the second (kernel Laplacian, (7), with a
-normalisation of its own for each sum). Lengths are those of the kernel here, whose length scale
-is 1.
+normalisation of its own for each sum). Points are measured in units of the length scale of the
+kernel here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.learner import Learned
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 
@@ -27,12 +27,18 @@ from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 RATIOS = (0.0, 1e2, 1e4, 1e6, 1e8, 1e10)
 #: Alphas that are compared, relative to the spread of the kernel that mu leaves.
 RELATIVE_ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-#: Smaller ones leave nothing but rounding.
+#: Smaller alphas leave nothing but rounding.
 SMALLEST_ALPHA = 1e-20
 
 
+def has_target(y: FloatArray) -> BoolArray:
+    """Say which rows have targets (n_targets, n_rows), that is, none of them is NaN."""
+    present: BoolArray = np.logical_not(np.isnan(y).any(axis=0))
+    return present
+
+
 @dataclass(frozen=True)
-class LabelledPoints:
+class LabeledPoints:
     """Distinct points, some of them with targets.
 
     Attributes
@@ -41,49 +47,53 @@ class LabelledPoints:
         Distinct.
     weights : ndarray of shape (n,)
         Positive.
-    labelled : ndarray of shape (n_labelled,)
+    labeled : ndarray of shape (n_labeled,)
         Number of the point of every labelled row; points may have several.
-    y : ndarray of shape (n_targets, n_labelled)
-    label_weights : ndarray of shape (n_labelled,)
+    y : ndarray of shape (n_targets, n_labeled)
+    label_weights : ndarray of shape (n_labeled,)
         Positive.
     """
 
     points: FloatArray
     weights: FloatArray
-    labelled: NDArray[np.integer]
+    labeled: IntArray
     y: FloatArray
     label_weights: FloatArray
 
     @classmethod
-    def of(cls, rows: CanonicalRows) -> LabelledPoints:
-        """From rows whose targets are NaN where there is no label."""
+    def of(cls, rows: CanonicalRows) -> LabeledPoints:
+        """Take apart rows whose targets are NaN where there is no label."""
         first = np.flatnonzero(np.diff(rows.group, prepend=-1))
-        has_label = ~np.isnan(rows.y).any(axis=0)
+        known = has_target(rows.y)
         return cls(
             rows.X[first],
             np.bincount(rows.group, weights=rows.weights).astype(np.float64),
-            rows.group[has_label],
-            rows.y[:, has_label],
-            rows.weights[has_label],
+            rows.group[known],
+            rows.y[:, known],
+            rows.weights[known],
         )
 
     @property
-    def labelled_points(self) -> FloatArray:
-        """Points of the labelled rows, (n_labelled, d)."""
-        return self.points[self.labelled]
+    def labeled_points(self) -> FloatArray:
+        """Points of the labelled rows, (n_labeled, d)."""
+        return self.points[self.labeled]
+
+    def in_units_of(self, length: float) -> LabeledPoints:
+        """The same with points divided by a length."""
+        return replace(self, points=self.points / length)
 
     def on_points(self, a: FloatArray) -> FloatArray:
-        """Sums (t, n) over the labelled rows of every point, of a (t, n_labelled)."""
+        """Sums (t, n) over the labelled rows of every point, of a (t, n_labeled)."""
         sums = np.zeros((len(a), len(self.points)))
         for row, values in zip(sums, a, strict=True):
-            np.add.at(row, self.labelled, values)
+            np.add.at(row, self.labeled, values)
         return sums
 
-    def with_labels(self, rows: slice) -> LabelledPoints:
+    def with_labels(self, rows: slice) -> LabeledPoints:
         """The same points with some of the labels only."""
         return replace(
             self,
-            labelled=self.labelled[rows],
+            labeled=self.labeled[rows],
             y=self.y[:, rows],
             label_weights=self.label_weights[rows],
         )
@@ -117,25 +127,28 @@ class Penalties:
 
 @dataclass(frozen=True)
 class LaplacianPlan:
-    """How to learn.
+    """What is given and what is to be chosen.
 
     Attributes
     ----------
     kernel : KernelDerivatives
     solver : {"exact", "cg", "nystrom", "random_features"}
     mus, alphas : tuple of float, or None
-        Given values, None for the automatic ones.
+        Given values, None for the automatic ones; mu in units of the length scale.
     ratio_unit : float
         Unit of `RATIOS`.
     n_neighbors : int or None
         Neighbours that span the directions of gradients, None for all directions alike.
     n_components : int
-        Centres or random features.
+        Number of centres or of random features.
     fourier : str or None
-        Name of the kernel whose features are drawn.
+        Name of the kernel whose features are drawn, if they are.
     max_iter, tol : int, float
-        Of conjugate gradients.
+        When conjugate gradients stop.
     seed : int
+        All that is drawn follows from it.
+    length : float
+        The length scale, in units of the inputs.
     """
 
     kernel: KernelDerivatives
@@ -149,6 +162,7 @@ class LaplacianPlan:
     max_iter: int
     tol: float
     seed: int
+    length: float = 1.0
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -162,29 +176,55 @@ class LaplacianPlan:
             return None
         return Penalties(self.mus[0] / self.alphas[0], self.alphas[0])
 
+    def mu_of(self, penalties: Penalties) -> float:
+        """Strength of the penalty on gradients in the inputs, as they are before the kernel."""
+        mu = penalties.mu
+        if self.mus is not None:
+            # The product of ratio and alpha is the given value but for rounding.
+            mu = min(self.mus, key=lambda given: abs(given - penalties.mu))
+        return mu * self.length**2
+
 
 @dataclass(frozen=True)
-class Learned:
-    """A fitted function and how it came about.
+class Solution:
+    """The function of given penalties.
 
     Attributes
     ----------
     function : LaplacianFunction
-    penalties : Penalties
+        Of points in units of the length scale.
     objective : float
-    tried : list of Penalties
-        Compared penalties, with their losses.
     status : Status
     n_iter : int
         Iterations of conjugate gradients, 1 for a direct solve.
-    history : tuple of float
-        Residuals of conjugate gradients.
+    residuals : tuple of float
+        Residuals of conjugate gradients, relative to the targets.
+    """
+
+    function: LaplacianFunction
+    objective: float
+    status: Status = Status.CONVERGED
+    n_iter: int = 1
+    residuals: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedLaplacian(Learned):
+    """A fitted function and its penalties.
+
+    Attributes
+    ----------
+    function : LaplacianFunction
+        Of inputs.
+    penalties : Penalties
+        In units of the length scale.
+    mu : float
+        The strength of the penalty on gradients in the inputs.
+    residual : float
+        Last residual of conjugate gradients, relative to the targets; 0 for a direct solve.
     """
 
     function: LaplacianFunction
     penalties: Penalties
-    objective: float
-    tried: tuple[Penalties, ...] = ()
-    status: Status = Status.CONVERGED
-    n_iter: int = 1
-    history: tuple[float, ...] = field(default=())
+    mu: float
+    residual: float = 0.0

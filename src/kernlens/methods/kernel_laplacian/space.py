@@ -2,91 +2,78 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
-from kernlens._validation import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_memory,
-    check_n_jobs,
-    check_positive,
-)
-from kernlens.base.standardisation import InputColumns
+from kernlens._parameters import check_parameters
+from kernlens._validation import check_magnitude, check_weights
+from kernlens.base.fitting import Memory
 from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
-from kernlens.kernels.derivatives import (
-    DIFFERENTIABLE_KERNELS,
-    KernelDerivatives,
-    RadialDerivatives,
-    check_differentiable_kernel,
-    make_derivatives,
-)
-from kernlens.kernels.dot_product import DotProductKernel
-from kernlens.kernels.radial import RadialKernel
+from kernlens.kernels.derivatives import KernelDerivatives, RadialDerivatives, make_derivatives
+from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
 from kernlens.methods.kernel_laplacian.function import (
+    AtomFunction,
     FourierFunction,
     KernelFunction,
     LaplacianFunction,
 )
 
-METRICS = ("local", "euclidean")
 #: The automatic length scale is this many median distances.
 WIDTH = 2.0
 #: A given length scale and the reach of the points differ by this factor at most.
 WIDEST = 1e7
-#: Centres of ``"auto"``, up to so many labelled rows and beyond.
+#: Number of centres of ``"auto"`` up to MANY_LABELS labelled rows, and beyond.
 MANY_CENTERS, FEW_CENTERS, MANY_LABELS = 2000, 1000, 1000
-#: Points whose distances are looked at.
+#: Number of points whose distances give the length scale.
 MEDIAN_POINTS = 1000
-#: Numbers that blocks of a fit hold at once, whatever the number of rows.
-BLOCK_NUMBERS = 2e7
+#: Number of blocks that a fit holds at once, whatever the number of rows.
+BLOCKS_HELD = 20
+#: Fitted attributes that only some kinds of functions have.
+PARTS_OF_FUNCTIONS = ("centers_", "slopes_", "frequencies_", "phases_")
 
 
 class KernelSpace(BaseEstimator):
-    """Parameters of the space, their checks, and units of length."""
+    """Parameters of the space, their checks, units of length, and the fitted function."""
 
-    def _check_space(self) -> None:
-        if isinstance(self.kernel, RadialKernel | DotProductKernel):
-            check_differentiable_kernel(self.kernel)
-        elif isinstance(self.kernel, str) and self.kernel == "laplace":
-            raise ValueError(
-                "kernel='laplace' is not differentiable enough: its functions have no gradient at "
-                "their centres; use 'matern32' or a smoother kernel."
-            )
-        else:
-            check_choice(
-                "kernel",
-                self.kernel,
-                DIFFERENTIABLE_KERNELS,
-                other="a RadialKernel or DotProductKernel with second_derivative",
-            )
-        if not self._automatic_length:
-            check_positive("length_scale", self.length_scale, other="'auto'")
-        check_choice("metric", self.metric, METRICS)
-        check_count("n_neighbors", self.n_neighbors)
-        check_count("n_centers", self.n_centers, words=("auto",))
-        check_flag("standardize", self.standardize)
-        check_n_jobs(self.n_jobs)
+    coef_: FloatArray
+    intercept_: FloatArray
+    length_scale_: float
+    centers_: FloatArray
+    slopes_: FloatArray
+    frequencies_: FloatArray
+    phases_: FloatArray
+    _function_kind: str
+    _kernel: Any
 
-    def _check_fourier(self) -> None:
-        if self.solver == "random_features" and self.kernel not in FOURIER_KERNELS:
+    def _check_parameters(self) -> None:
+        """Refuse arguments that are out of range, or do not go together, before any work."""
+        check_parameters(self)
+        if self._fourier is not None and self.kernel not in FOURIER_KERNELS:
             names = ", ".join(map(repr, FOURIER_KERNELS))
             raise ValueError(
                 f"solver='random_features' knows the frequencies of the kernels {names}; for "
                 f"kernel={self.kernel!r} use solver='nystrom'."
             )
 
-    def _centers(self, n_labelled: int = 0) -> int:
-        """Number of centres: many labels say more than many centres, and cost more with them."""
-        if isinstance(self.n_centers, str):
-            return MANY_CENTERS if n_labelled <= MANY_LABELS else FEW_CENTERS
-        return int(self.n_centers)
+    def _check_rows(
+        self, X: ArrayLike, sample_weight: ArrayLike | None, ensure_min_samples: int = 2
+    ) -> tuple[FloatArray, FloatArray]:
+        """Check parameters, rows and weights of a fit whose targets are none, or may be missing."""
+        self._check_parameters()
+        rows: FloatArray = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=ensure_min_samples
+        )
+        check_magnitude(rows, "X")
+        return rows, check_weights(sample_weight, rows)
+
+    # What the parameters ask for
 
     @property
     def _derivatives(self) -> KernelDerivatives:
@@ -101,9 +88,36 @@ class KernelSpace(BaseEstimator):
     def _neighbors(self) -> int | None:
         return int(self.n_neighbors) if self.metric == "local" else None
 
-    @property
-    def _automatic_length(self) -> bool:
-        return isinstance(self.length_scale, str) and self.length_scale == "auto"
+    def _centers(self, n_labeled: int = 0) -> int:
+        """Number of centres: fewer for many labels, each of which costs more with every centre."""
+        if isinstance(self.n_centers, str):
+            return MANY_CENTERS if n_labeled <= MANY_LABELS else FEW_CENTERS
+        return int(self.n_centers)
+
+    def _rank(self, n_inputs: int) -> int:
+        """Number of directions that gradients are measured in."""
+        return n_inputs if self._neighbors is None else min(self._neighbors, n_inputs)
+
+    def _memory_of(
+        self, n_points: int, n_columns: int, n_centers: int, numbers_of_solver: float = 0.0
+    ) -> Memory:
+        """What a fit needs, by the formulas of the docstrings."""
+        if self._fourier is None:
+            n_centers = min(n_centers, n_points)
+        numbers = 6.0 * n_points * n_columns + BLOCKS_HELD * BLOCK_ENTRIES + numbers_of_solver
+        numbers += 10.0 * float(n_centers) ** 2
+        return Memory(
+            8.0 * numbers, "lower n_centers, choose solver='nystrom', or fit on fewer rows"
+        )
+
+    # Units of length
+
+    def _length(self, points: FloatArray) -> float:
+        """The length scale in use, in the units of the standardised columns."""
+        if not isinstance(self.length_scale, str):
+            return self._checked_length(points)
+        radial = isinstance(self._derivatives, RadialDerivatives)
+        return (WIDTH if radial else 1.0) * self._typical_length(points)
 
     def _checked_length(self, points: FloatArray) -> float:
         """The given length scale, if it is in proportion."""
@@ -123,65 +137,26 @@ class KernelSpace(BaseEstimator):
         if not isinstance(self._derivatives, RadialDerivatives):
             typical = float(np.sqrt(np.mean(squared_lengths(points))))
         else:
+            # Not _geometry.median_distance, which looks at half as many points and leaves out
+            # distances of zero: on almost all data it gives another number.
             few = points[:MEDIAN_POINTS]
             typical = float(np.median(pdist(few))) if len(few) > 1 else 0.0
         # Most points may be one and the same but for a column.
         return typical if typical > 0.0 else 1.0
 
-    def _length(self, points: FloatArray) -> float:
-        """The length scale in use, in the units of the standardised columns."""
-        if not self._automatic_length:
-            return self._checked_length(points)
-        radial = isinstance(self._derivatives, RadialDerivatives)
-        return (WIDTH if radial else 1.0) * self._typical_length(points)
-
     # The fitted function
-
-    def _store_function(
-        self, function: LaplacianFunction, columns: InputColumns, length: float
-    ) -> None:
-        """As plain arrays, with the units of its argument."""
-        for name in ("centers_", "slopes_", "frequencies_", "phases_"):
-            self.__dict__.pop(name, None)
-        self.mean_, self.scale_, self._varying = columns.mean, columns.scale, columns.varying
-        self.length_scale_, self._kernel = length, self.kernel
-        self.coef_, self.intercept_ = function.coefficients, function.intercept
-        if isinstance(function, KernelFunction):
-            self.centers_ = function.centers
-            if function.slopes is not None:
-                self.slopes_ = function.slopes
-        elif isinstance(function, FourierFunction):
-            self.frequencies_, self.phases_ = function.map.frequencies, function.map.phases
 
     @property
     def _function(self) -> LaplacianFunction:
-        if hasattr(self, "frequencies_"):
-            features = FourierMap(self.frequencies_, self.phases_)
-            return FourierFunction(self.coef_, self.intercept_, features)
-        kernel, slopes = make_derivatives(self._kernel), getattr(self, "slopes_", None)
-        return KernelFunction(self.coef_, self.intercept_, kernel, self.centers_, slopes)
-
-    def _points(self, X: ArrayLike) -> FloatArray:
-        """Rows of the user in units of the length scale."""
-        check_is_fitted(self)
-        return self._points_of(validate_data(self, X, reset=False, dtype=np.float64))
-
-    def _points_of(self, checked: FloatArray) -> FloatArray:
-        columns = InputColumns(self.mean_, self.scale_, self._varying, 0.0)
-        points: FloatArray = columns.apply(checked) / self.length_scale_
-        return points
-
-
-def check_fit_memory(
-    solver: str, n_points: int, n_columns: int, n_directions: int, n_centers: int
-) -> None:
-    """Refuse a fit that needs more memory than there is, by the formulas of the docstrings."""
-    numbers = 6.0 * n_points * n_columns + BLOCK_NUMBERS
-    if solver == "exact":
-        numbers += 4.0 * (float(n_points) * (n_directions + 1)) ** 2
-    elif solver == "cg":
-        numbers += 12.0 * float(n_points) * (n_directions + 1)
-    numbers += (
-        10.0 * float(min(n_centers, n_points) if solver != "random_features" else n_centers) ** 2
-    )
-    check_memory(8.0 * numbers, "lower n_centers, choose solver='nystrom', or fit on fewer rows")
+        common: dict[str, Any] = {
+            "coefficients": self.coef_,
+            "intercept": self.intercept_,
+            "length": self.length_scale_,
+            "n_jobs": self.n_jobs,
+        }
+        if self._function_kind == FourierFunction.kind:
+            return FourierFunction(**common, map=FourierMap(self.frequencies_, self.phases_))
+        common |= {"kernel": make_derivatives(self._kernel), "centers": self.centers_}
+        if self._function_kind == AtomFunction.kind:
+            return AtomFunction(**common, slopes=self.slopes_)
+        return KernelFunction(**common)

@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import (
-    check_alpha,
-    check_choice,
-    check_enough_rows,
-    check_magnitude,
-    check_weights,
-)
-from kernlens.base.standardisation import InputColumns
+from kernlens._validation import check_enough_rows, check_memory
+from kernlens.base.columns import Columns
+from kernlens.base.fitting import draw_seed
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
+from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 from kernlens.methods.kernel_laplacian.solvers.features import draw_map
-from kernlens.methods.kernel_laplacian.space import KernelSpace, check_fit_memory
+from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSpace
 from kernlens.methods.kernel_laplacian.spectrum import LaplacianSpectrum
 
-SPECTRAL_SOLVERS = ("nystrom", "random_features")
 #: Values of ``alpha="auto"``, in units of d over the squared length scale.
 ALPHAS = (1e-8, 1e-6, 1e-4, 1e-2)
-#: Share of the points that every function must live on.
+#: Share of the points that every function must be spread over.
 LEAST_SPREAD = 0.05
 
 
 class LaplacianEigenfunctions(KernelSpace):
     """Fits the leading eigenfunctions."""
 
-    def _check_parameters(self) -> None:
-        self._check_space()
-        check_alpha(self.alpha, ("auto",))
-        check_choice("solver", self.solver, SPECTRAL_SOLVERS)
-        self._check_fourier()
+    mean_: FloatArray
+    scale_: FloatArray
+    _varying: BoolArray
 
     def _fit_eigenfunctions(
-        self, X: ArrayLike, sample_weight: ArrayLike | None, n_components: int
-    ) -> tuple[FloatArray, CanonicalRows]:
-        """Fit `n_components` functions; returns the checked X, and its distinct rows."""
-        checked: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        check_magnitude(checked, "X")
-        weights = check_weights(sample_weight, checked)
+        self, X: FloatArray, weights: FloatArray, n_components: int
+    ) -> CanonicalRows:
+        """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows = canonical_rows(checked, np.zeros((1, len(checked))), weights)
-        columns = InputColumns.of(rows.X, rows.weights, bool(self.standardize), 0.0)
+        rows = canonical_rows(X, np.zeros((1, len(X))), weights)
+        columns = Columns.of(rows.X, rows.weights, bool(self.standardize))
         points = columns.apply(rows.X)
         length = self._length(points)
         n, d = points.shape
-        rank = d if self._neighbors is None else min(self._neighbors, d)
-        check_fit_memory(self.solver, n, checked.shape[1], rank, self._centers())
+        memory = self._memory_of(n, X.shape[1], self._centers())
+        check_memory(memory.n_bytes, memory.advice)
         spectrum = self._spectrum(points / length, rows.weights)
         # Gradients are taken in units of the length scale.
         alphas = [scale * d for scale in ALPHAS]
@@ -63,18 +54,31 @@ class LaplacianEigenfunctions(KernelSpace):
             found = spectrum.leading(alpha, n_components)
             if spectrum.spread(found) >= LEAST_SPREAD:
                 break
-        self._store_function(found.function, columns, length)
+        self._store_function(replace(found.function, length=length), columns)
         self.eigenvalues_, self.alpha_ = found.eigenvalues / length**2, alpha / length**2
-        return checked, rows
+        return rows
 
     def _spectrum(self, points: FloatArray, weights: FloatArray) -> LaplacianSpectrum:
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        n_centers = self._centers()
+        seed, n_centers = draw_seed(self.random_state), self._centers()
         feature_map = draw_map(self._derivatives, self._fourier, points, n_centers, seed)
         frames = LocalFrames.of(points, weights, self._neighbors, self.n_jobs)
         basis = EnergyBasis.of(feature_map, points, weights, frames, self.n_jobs)
         return LaplacianSpectrum(basis, points, weights, self.n_jobs)
 
-    def _embed(self, points: FloatArray) -> FloatArray:
-        """Values of the eigenfunctions, (n_samples, n_components)."""
-        return np.ascontiguousarray(self._function.values(points, self.n_jobs).T)
+    def _store_function(self, function: LaplacianFunction, columns: Columns) -> None:
+        """Keep the functions as plain arrays, with the units of their argument."""
+        for name in PARTS_OF_FUNCTIONS:
+            self.__dict__.pop(name, None)
+        self.mean_, self.scale_, self._varying = columns.mean, columns.scale, columns.varying
+        self._kernel, self._function_kind = self.kernel, function.kind
+        for name, value in function.arrays().items():
+            setattr(self, name, value)
+
+    def _checked_values(self, X: ArrayLike) -> FloatArray:
+        """Values of the eigenfunctions at rows of the user, (n_samples, n_components)."""
+        check_is_fitted(self)
+        return self._values(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _values(self, X: FloatArray) -> FloatArray:
+        inputs = Columns(self.mean_, self.scale_, self._varying).apply(X)
+        return np.ascontiguousarray(self._function.decision(inputs).T)

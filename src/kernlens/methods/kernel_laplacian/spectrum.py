@@ -2,11 +2,12 @@
 
     maximise  var(f) / (E(f) + alpha |f|_H^2),   E(f) = mean |T_i grad f(x_i)|^2,
 
-one after the other, uncorrelated. In a basis that makes energy and norm diagonal, e + alpha, this
-is an ordinary symmetric eigenproblem. For many points and small alpha the inverse ratios are the
-eigenvalues of the Laplacian of the law of the points, 0 (the constant) left out. For few points and
-tiny alpha there are functions that are flat at every point and still vary, or that single out one
-of them: alpha must be large enough for the leading functions to be spread over the points.
+where every function is uncorrelated with those before it. In a basis that makes energy and norm
+diagonal, e + alpha, this is an ordinary symmetric eigenproblem. For many points and small alpha the
+inverse ratios are the eigenvalues of the Laplacian of the law of the points, without the 0 of the
+constant. For few points and tiny alpha there are functions that are flat at every point and still
+vary, or that single out one of them: alpha must be large enough for the leading functions to be
+spread over the points.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from scipy.linalg import eigh
 from kernlens._array import FloatArray
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction, function_in_basis
+from kernlens.subspace import row_signs
 
-#: Points that signs and spreads are measured on.
+#: Number of points that signs and spreads are measured on.
 SAMPLE = 500
-#: Of the variance of all functions, what is rounding.
+#: A variance below this share of the sum over all functions is rounding.
 ROUNDING = 1e-13
 
 
@@ -80,7 +82,7 @@ class LaplacianSpectrum:
         first = max(0, q - n_components)
         ratios, vectors = eigh(covariance, subset_by_index=[first, q - 1], check_finite=False)
         ratios, vectors = ratios[::-1], vectors[:, ::-1]
-        # What varies by rounding only does not vary.
+        # A variance that is rounding counts as zero.
         varies = ratios > ROUNDING * np.trace(covariance)
         coefficients = np.zeros((n_components, q))
         sizes = np.sqrt(ratios[varies])
@@ -92,10 +94,8 @@ class LaplacianSpectrum:
         return Eigenfunctions(self._with_signs(function), eigenvalues)
 
     def _with_signs(self, function: LaplacianFunction) -> LaplacianFunction:
-        """The largest value of every function on the first points is positive."""
-        values = function.values(self._sample)
-        largest = np.take_along_axis(values, np.abs(values).argmax(axis=1)[:, None], axis=1)[:, 0]
-        signs = np.where(largest < 0.0, -1.0, 1.0)
+        """Make the value of largest size of every function on the first points positive."""
+        signs = row_signs(function.decision(self._sample))
         return replace(
             function,
             coefficients=function.coefficients * signs[:, None],
@@ -103,8 +103,8 @@ class LaplacianSpectrum:
         )
 
     def spread(self, found: Eigenfunctions) -> float:
-        """Share of the points that the least spread function lives on, mean(f^2)^2 / mean(f^4)."""
-        values = found.function.values(self._sample)
+        """Least share of the points that a function is spread over, by mean(f^2)^2 / mean(f^4)."""
+        values = found.function.decision(self._sample)
         shares = self._sample_weights / self._sample_weights.sum()
         squares, fourths = np.square(values) @ shares, np.power(values, 4) @ shares
         real = np.isfinite(found.eigenvalues) & (fourths > 0.0)

@@ -1,10 +1,10 @@
 """Whether points lie on clusters, curves or surfaces, as seen by the functions of a kernel.
 
-If gradients are forbidden strictly, functions become constant on clusters and along curves, should
-there be any, so that values at different points go together; in a cloud without such parts all that
-remains of them is a spike at every point. The mean squared correlation of values at two points, the
-coherence, tells one from the other: its odds are much larger than those of a normal law with the
-same covariance. No labels are asked.
+A strong penalty on gradients makes functions constant on clusters and along curves, if there are
+any, so that values at different points are correlated. In a cloud without such parts functions
+shrink to a spike at every point. The mean squared correlation of values at two points, the
+coherence, tells the two cases apart: on clusters and curves its odds are much larger than on a
+normal sample of the same covariance. Labels are not used.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, KernelMap
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 
-#: Points that are looked at.
+#: Number of points that are looked at.
 SAMPLE = 500
-#: How many times those of a normal law its odds must be.
+#: The odds of the coherence must be this many times those of a normal sample.
 ABOVE_NORMAL = 3.0
 
 
 def coherence(
     kernel: KernelDerivatives, points: FloatArray, n_neighbors: int | None, ratio: float
 ) -> float:
-    """Mean squared correlation of centred function values at two points.
+    """Mean squared correlation of centered function values at two points.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def coherence(
     points : ndarray of shape (n, d)
         Distinct; O(n^3).
     n_neighbors : int or None
-        Of the frames; None for all directions alike.
+        Neighbours of the frames; None for all directions alike.
     ratio : float
         mu / alpha.
     """
@@ -57,7 +57,7 @@ def has_structure(
     ratio: float,
     seed: int,
 ) -> bool:
-    """Whether values of functions with small gradients go together on these points.
+    """Whether functions with small gradients have correlated values at these points.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ def has_structure(
     ratio : float
         mu / alpha, large.
     seed : int
-        For the normal law.
+        For the normal sample.
     """
     few = points[:SAMPLE]
     if len(few) < 3:
         return False
-    centred = few - few.mean(axis=0)
+    centered = few - few.mean(axis=0)
     mixing = np.random.RandomState(seed).standard_normal((len(few), len(few)))
-    normal = mixing @ centred / np.sqrt(len(few))
+    normal = mixing @ centered / np.sqrt(len(few))
     seen = coherence(kernel, few, n_neighbors, ratio)
     expected = coherence(kernel, normal, n_neighbors, ratio)
     return seen * (1.0 - expected) > ABOVE_NORMAL * expected * (1.0 - seen)

@@ -1,6 +1,6 @@
 """Solve exactly, matrix-free: preconditioned conjugate gradients on values and derivatives.
 
-The system has n_labelled + n r unknowns and costs O(n^2 d) a product.
+The system has n_labeled + n r unknowns and costs O(n^2 d) a product.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
-from kernlens.methods.kernel_laplacian.plan import Learned, Penalties
+from kernlens.methods.kernel_laplacian.plan import Penalties, Solution
 from kernlens.methods.kernel_laplacian.solvers.exact import atoms_of, derivative_system
 from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
 from kernlens.methods.kernel_laplacian.solvers.preconditioner import (
@@ -40,36 +40,40 @@ class ConjugateSolver(LaplacianSolver):
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
         return self._proxy.losses(ratio, alphas)
 
-    def fit(self, penalties: Penalties) -> Learned:
-        """Solve for all targets and the intercept at once; an interruption keeps what there is."""
+    @staticmethod
+    def numbers_held(n_atoms: float) -> float:
+        """Vectors of the length of the unknowns."""
+        return 12.0 * n_atoms
+
+    def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
+        """Solve for all targets and the intercept at once; an interruption keeps the iterate."""
         rows = self.rows
         system = derivative_system(self)
         shifted = ShiftedSystem.of(rows, system, penalties)
-        n_labelled = len(rows.labelled)
+        n_labeled = len(rows.labeled)
         mean = rows.y @ rows.label_weights / rows.label_weights.sum()
-        centred = rows.y - mean[:, None]
-        sizes = np.linalg.norm(centred, axis=1)[:, None]
+        centered = rows.y - mean[:, None]
+        sizes = np.linalg.norm(centered, axis=1)[:, None]
         # The last right-hand side is a constant, from which the intercept follows. All are of unit
         # length, so that the tolerance means the same to each of them.
         rhs = np.zeros((len(rows.y) + 1, len(shifted.shifts)))
-        np.divide(centred, sizes, out=rhs[:-1, :n_labelled], where=sizes > 0.0)
-        rhs[-1, :n_labelled] = 1.0 / np.sqrt(n_labelled)
+        np.divide(centered, sizes, out=rhs[:-1, :n_labeled], where=sizes > 0.0)
+        rhs[-1, :n_labeled] = 1.0 / np.sqrt(n_labeled)
         result = self._solve(shifted, rhs)
-        of_targets, of_one = sizes * result.solution[:-1], np.sqrt(n_labelled) * result.solution[-1]
-        sums, sum_of_one = of_targets[:, :n_labelled].sum(axis=1), of_one[:n_labelled].sum()
+        of_targets, of_one = sizes * result.solution[:-1], np.sqrt(n_labeled) * result.solution[-1]
+        sums, sum_of_one = of_targets[:, :n_labeled].sum(axis=1), of_one[:n_labeled].sum()
         # Interrupted before the first step, all of it is zero.
         change = sums / sum_of_one if sum_of_one > 0.0 else 0.0 * sums
         found = _Coefficients(shifted, *shifted.split(of_targets - change[:, None] * of_one))
         intercept = mean + change
         if result.status is not Status.CONVERGED:
             found, intercept = found.best_multiples(penalties)
-        return Learned(
+        return Solution(
             function=atoms_of(rows, system, found.a, found.b, intercept),
-            penalties=penalties,
             objective=found.objective(penalties, intercept),
             status=result.status,
             n_iter=result.n_iter,
-            history=result.history,
+            residuals=result.history,
         )
 
     def _solve(self, shifted: ShiftedSystem, rhs: FloatArray) -> SolveResult:
@@ -86,7 +90,7 @@ class ConjugateSolver(LaplacianSolver):
 
 @dataclass(frozen=True)
 class _Coefficients:
-    """Coefficients a (t, n_labelled) and b (t, n, r), and what the functions are at the points."""
+    """Coefficients a (t, n_labeled) and b (t, n, r), and values of the functions at the points."""
 
     shifted: ShiftedSystem
     a: FloatArray
@@ -96,7 +100,7 @@ class _Coefficients:
     def _at_points(self) -> tuple[FloatArray, FloatArray]:
         rows = self.shifted.rows
         values, slopes = self.shifted.system.products(rows.on_points(self.a), self.b)
-        return values[:, rows.labelled], slopes
+        return values[:, rows.labeled], slopes
 
     def _penalty(self, penalties: Penalties) -> FloatArray:
         """``alpha |f|^2 + mu E(f)`` of every target, (t,), at the solution or anywhere else."""
@@ -120,9 +124,9 @@ class _Coefficients:
         rows, fitted = self.shifted.rows, self._at_points[0]
         shares = rows.label_weights / rows.label_weights.sum()
         means, targets = fitted @ shares, rows.y @ shares
-        centred = fitted - means[:, None]
-        gains = (centred * (rows.y - targets[:, None])) @ shares
-        costs = np.square(centred) @ shares + self._penalty(penalties)
+        centered = fitted - means[:, None]
+        gains = (centered * (rows.y - targets[:, None])) @ shares
+        costs = np.square(centered) @ shares + self._penalty(penalties)
         multiples = np.divide(gains, costs, out=np.zeros_like(gains), where=costs > 0.0)
         scaled = replace(self, a=self.a * multiples[:, None], b=self.b * multiples[:, None, None])
         return scaled, targets - multiples * means

@@ -9,6 +9,7 @@ for every ratio mu / alpha: the Schur complement of the system, factored once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -20,13 +21,16 @@ from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.derivative_system import DerivativeSystem
-from kernlens.methods.kernel_laplacian.function import KernelFunction
-from kernlens.methods.kernel_laplacian.plan import LabelledPoints, Learned, Penalties
+from kernlens.methods.kernel_laplacian.function import AtomFunction
+from kernlens.methods.kernel_laplacian.plan import LabeledPoints, Penalties, Solution
 from kernlens.methods.kernel_laplacian.solvers.solver import (
     LEAVE_ONE_OUT_ROWS,
     SAMPLE,
     LaplacianSolver,
 )
+
+#: From coefficients a (t, n_labeled) of values to those of derivatives, (t, n r).
+_Derivatives = Callable[[FloatArray], FloatArray]
 
 
 def derivative_system(solver: LaplacianSolver) -> DerivativeSystem:
@@ -40,10 +44,16 @@ def derivative_system(solver: LaplacianSolver) -> DerivativeSystem:
 
 
 def atoms_of(
-    rows: LabelledPoints, system: DerivativeSystem, a: FloatArray, b: FloatArray, c: FloatArray
-) -> KernelFunction:
-    """The functions with coefficients a (t, n_labelled), b (t, n, r) and intercepts c (t,)."""
-    return KernelFunction(rows.on_points(a), c, system.kernel, rows.points, system.spread(b))
+    rows: LabeledPoints, system: DerivativeSystem, a: FloatArray, b: FloatArray, c: FloatArray
+) -> AtomFunction:
+    """The functions with coefficients a (t, n_labeled), b (t, n, r) and intercepts c (t,)."""
+    return AtomFunction(
+        coefficients=rows.on_points(a),
+        intercept=c,
+        kernel=system.kernel,
+        centers=rows.points,
+        slopes=system.spread(b),
+    )
 
 
 class ExactSolver(LaplacianSolver):
@@ -55,7 +65,7 @@ class ExactSolver(LaplacianSolver):
 
     @cached_property
     def _spectral(self) -> tuple[FloatArray, FloatArray]:
-        """q and V."""
+        """The eigenvalues q and the eigenvectors V of the Gram matrix Q of all derivatives."""
         values, vectors = eigh(self._system.full_gram(), overwrite_a=True, check_finite=False)
         return np.maximum(values, 0.0), vectors
 
@@ -70,8 +80,8 @@ class ExactSolver(LaplacianSolver):
         return self.plan.kernel.matrix(X, X), self._rotated(X)
 
     @cached_property
-    def _labelled(self) -> tuple[FloatArray, FloatArray]:
-        X = self.rows.labelled_points
+    def _labeled(self) -> tuple[FloatArray, FloatArray]:
+        X = self.rows.labeled_points
         return self.plan.kernel.matrix(X, X), self._rotated(X)
 
     def _deformed(self, K: FloatArray, rotated: FloatArray, ratio: float) -> FloatArray:
@@ -83,40 +93,61 @@ class ExactSolver(LaplacianSolver):
 
     def spectrum(self, ratio: float) -> RidgeSpectrum:
         part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
-        K, rotated = self._labelled
-        n = len(part.labelled)
+        K, rotated = self._labeled
+        n = len(part.labeled)
         kernel = self._deformed(K[:n, :n], rotated[:n], ratio)
         return RidgeSpectrum.of_kernel(kernel, part.y, part.label_weights)
 
-    def fit(self, penalties: Penalties) -> Learned:
-        """Solve with the deformed kernel for a, then b = -(Q + alpha / mu)^{-1} D^T a."""
+    @staticmethod
+    def numbers_held(n_atoms: float) -> float:
+        """The Gram matrix of all atoms, its eigenvectors, and what LAPACK needs for them."""
+        return 4.0 * n_atoms**2
+
+    def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
+        """Solve with the deformed kernel for a, then b = -(Q + alpha / mu)^{-1} D^T a.
+
+        After a search there are eigenvectors for all ratios; for a single one a factorisation is
+        much cheaper.
+        """
         rows, ratio = self.rows, penalties.ratio
-        if "_spectral" in self.__dict__ or ratio == 0.0:
-            kernel = self._labelled_kernel(ratio)
-            factor = None
+        if ratio == 0.0:
+            kernel, derivatives = self._without_gradients()
+        elif searched:
+            kernel, derivatives = self._by_eigenvectors(ratio)
         else:
-            # One ratio only: a factorisation is much cheaper than all eigenvectors.
-            X = rows.labelled_points
-            D = self._system.derivatives_at(X, slice(None))
-            Q = self._system.full_gram()
-            Q.flat[:: len(Q) + 1] += 1.0 / ratio
-            factor = cho_factor(Q, overwrite_a=True, check_finite=False)
-            kernel = self.plan.kernel.matrix(X, X) - D @ cho_solve(factor, D.T, check_finite=False)
+            kernel, derivatives = self._by_factorization(ratio)
         fitter = KernelFitter(SquaredLoss(), rows.y, rows.label_weights, penalties.alpha, "direct")
         fit = fitter(DenseKernel(kernel))
-        b = np.zeros((len(rows.y), len(rows.points) * self._system.n_directions))
-        if factor is not None:
-            b = -cho_solve(factor, D.T @ fit.dual.T, check_finite=False).T
-        elif ratio > 0.0:
-            values, vectors = self._spectral
-            inner = (fit.dual @ self._labelled[1]) * (ratio / (1.0 + ratio * values))
-            b = -inner @ vectors.T
-        shaped = b.reshape(len(b), len(rows.points), -1)
-        function = atoms_of(rows, self._system, fit.dual, shaped, fit.intercept)
-        return Learned(function, penalties, 2.0 * fit.value)
+        b = derivatives(fit.dual).reshape(len(rows.y), len(rows.points), -1)
+        function = atoms_of(rows, self._system, fit.dual, b, fit.intercept)
+        return Solution(function, 2.0 * fit.value)
 
-    def _labelled_kernel(self, ratio: float) -> FloatArray:
-        if ratio == 0.0:
-            X = self.rows.labelled_points
-            return self.plan.kernel.matrix(X, X)
-        return self._deformed(*self._labelled, ratio)
+    def _without_gradients(self) -> tuple[FloatArray, _Derivatives]:
+        X = self.rows.labeled_points
+        n_derivatives = len(self.rows.points) * self._system.n_directions
+        return self.plan.kernel.matrix(X, X), lambda a: np.zeros((len(a), n_derivatives))
+
+    def _by_eigenvectors(self, ratio: float) -> tuple[FloatArray, _Derivatives]:
+        values, vectors = self._spectral
+        K, rotated = self._labeled
+
+        def derivatives(a: FloatArray) -> FloatArray:
+            inner = (a @ rotated) * (ratio / (1.0 + ratio * values))
+            b: FloatArray = -inner @ vectors.T
+            return b
+
+        return self._deformed(K, rotated, ratio), derivatives
+
+    def _by_factorization(self, ratio: float) -> tuple[FloatArray, _Derivatives]:
+        X = self.rows.labeled_points
+        D = self._system.derivatives_at(X, slice(None))
+        Q = self._system.full_gram()
+        Q.flat[:: len(Q) + 1] += 1.0 / ratio
+        factor = cho_factor(Q, overwrite_a=True, check_finite=False)
+
+        def derivatives(a: FloatArray) -> FloatArray:
+            b: FloatArray = -cho_solve(factor, D.T @ a.T, check_finite=False).T
+            return b
+
+        K = self.plan.kernel.matrix(X, X)
+        return K - D @ cho_solve(factor, D.T, check_finite=False), derivatives

@@ -11,24 +11,34 @@ from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.linalg.ridge_system import RidgeSystem
-from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis, FeatureMap, KernelMap
+from kernlens.methods.kernel_laplacian.energy_basis import (
+    DifferentiableMap,
+    EnergyBasis,
+    KernelMap,
+)
 from kernlens.methods.kernel_laplacian.function import function_in_basis
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
-from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Learned, Penalties
+from kernlens.methods.kernel_laplacian.plan import (
+    LabeledPoints,
+    LaplacianPlan,
+    Penalties,
+    Solution,
+)
 from kernlens.methods.kernel_laplacian.solvers.solver import (
     LEAVE_ONE_OUT_ROWS,
     SAMPLE,
     LaplacianSolver,
 )
 
-#: Of many labelled rows, held out of the comparison of penalties.
+#: Share of the labelled rows that penalties are compared on, if there are too many to leave out
+#: one by one.
 HELD_OUT_SHARE = 0.2
 
 
 def draw_map(
     kernel: KernelDerivatives, fourier: str | None, points: FloatArray, n_components: int, seed: int
-) -> FeatureMap:
-    """Random features of a named kernel, or centres among distinct points; all if too few."""
+) -> DifferentiableMap:
+    """Draw random features of a named kernel, or centres among distinct points, at most all."""
     random = np.random.RandomState(seed)
     if fourier is not None:
         return FourierMap.draw(fourier, points.shape[1], n_components, random)
@@ -42,7 +52,7 @@ class FeatureSolver(LaplacianSolver):
     def __init__(
         self,
         plan: LaplacianPlan,
-        rows: LabelledPoints,
+        rows: LabeledPoints,
         frames: LocalFrames | None,
         n_jobs: int | None,
     ) -> None:
@@ -56,8 +66,8 @@ class FeatureSolver(LaplacianSolver):
         return self.basis.features(self.rows.points[:SAMPLE])
 
     @cached_property
-    def _labelled(self) -> FloatArray:
-        return self.basis.features(self.rows.labelled_points[:LEAVE_ONE_OUT_ROWS])
+    def _labeled(self) -> FloatArray:
+        return self.basis.features(self.rows.labeled_points[:LEAVE_ONE_OUT_ROWS])
 
     def sample_kernel(self, ratio: float) -> FloatArray:
         damped = self._sample * self.basis.damping(ratio)
@@ -66,47 +76,50 @@ class FeatureSolver(LaplacianSolver):
 
     def spectrum(self, ratio: float) -> RidgeSpectrum:
         part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
-        damped = self._labelled * self.basis.damping(ratio)
+        damped = self._labeled * self.basis.damping(ratio)
         return RidgeSpectrum.of_features(damped, part.y, part.label_weights)
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
-        """By leaving single rows out, or of many rows a fifth; one decomposition per ratio."""
-        if len(self.rows.labelled) <= LEAVE_ONE_OUT_ROWS:
+        """Leave out single rows, or a fifth of many rows; one decomposition per ratio."""
+        if not self._holds_rows_out:
             return super().losses(ratio, alphas)
         damping = self.basis.damping(ratio)
         learned, held_out = (system.scaled(damping) for system in self._systems)
         solutions = learned.solve_along(alphas)
         return [float(held_out.mean_losses(*solution).sum()) for solution in solutions]
 
-    def fit(self, penalties: Penalties) -> Learned:
+    def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
         """Solve (Phi^T W Phi / Wl + mu diag(e) + alpha) eta = Phi^T W y / Wl."""
         damping = self.basis.damping(penalties.ratio)
-        system = self._system.scaled(damping)
+        system = self._all_rows(searched).scaled(damping)
         b, intercept = system.solve(penalties.alpha)
         objective = float(np.sum(system.mean_losses(b, intercept)))
         objective += penalties.alpha * float(np.vdot(b, b))
-        function = function_in_basis(self.basis, b * damping, intercept)
-        return Learned(function, penalties, objective)
+        return Solution(function_in_basis(self.basis, b * damping, intercept), objective)
 
-    @cached_property
-    def _system(self) -> RidgeSystem:
+    @property
+    def _holds_rows_out(self) -> bool:
+        """Whether penalties are compared on rows held out, and not by leaving out one by one."""
+        return len(self.rows.labeled) > LEAVE_ONE_OUT_ROWS
+
+    def _all_rows(self, searched: bool) -> RidgeSystem:
         """Normal equations of all labelled rows, in the basis."""
-        if "_systems" in self.__dict__:
+        if searched and self._holds_rows_out:
             learned, held_out = self._systems
             return learned.merged(held_out)
-        return self._accumulate(slice(0, len(self.rows.labelled)))
+        return self._accumulate(slice(0, len(self.rows.labeled)))
 
     @cached_property
     def _systems(self) -> tuple[RidgeSystem, RidgeSystem]:
-        """Those of the rows to learn from, and of the rows held out."""
-        n = len(self.rows.labelled)
+        """Normal equations of the rows to learn from, and of the rows held out."""
+        n = len(self.rows.labeled)
         first = n - int(HELD_OUT_SHARE * n)
         return self._accumulate(slice(0, first)), self._accumulate(slice(first, n))
 
     def _accumulate(self, labels: slice) -> RidgeSystem:
         part = self.rows.with_labels(labels)
-        # Near their mean already: what is left to take off does not cancel.
+        # Features that are near their mean already lose no digits when it is taken off.
         shift = self._sample.mean(axis=0)
         return self.basis.ridge_system(
-            part.labelled_points, part.y, part.label_weights, shift, self.n_jobs
+            part.labeled_points, part.y, part.label_weights, shift, self.n_jobs
         )

@@ -15,53 +15,53 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas, split_range, sum_blocks
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES, DerivativeSystem
-from kernlens.methods.kernel_laplacian.plan import LabelledPoints, Penalties
+from kernlens.methods.kernel_laplacian.plan import LabeledPoints, Penalties
 
-#: Rank of the preconditioner, about; half for values and half for derivatives.
+#: Approximate rank of the preconditioner, half of it for values and half for derivatives.
 RANK = 1000
-#: Of mu and alpha; coefficients of derivatives are then rounding.
+#: Smallest ratio mu / alpha in use; the coefficients of derivatives are then rounding.
 SMALLEST_RATIO = 1e-14
-#: Added to the diagonal of its core, relative to the largest entry.
+#: What is first added to the diagonal of the core, relative to its largest entry.
 JITTER = 1e-12
 
 
 @dataclass(frozen=True)
 class ShiftedSystem:
-    """The symmetric positive operator on stacked unknowns (t, n_labelled + n r).
+    """The symmetric positive operator on stacked unknowns (t, n_labeled + n r).
 
     Attributes
     ----------
-    rows : LabelledPoints
+    rows : LabeledPoints
     system : DerivativeSystem
-    shifts : ndarray of shape (n_labelled + n r,)
+    shifts : ndarray of shape (n_labeled + n r,)
         alpha Wl / w_i for values, alpha / mu for derivatives.
     """
 
-    rows: LabelledPoints
+    rows: LabeledPoints
     system: DerivativeSystem
     shifts: FloatArray
 
     @classmethod
     def of(
-        cls, rows: LabelledPoints, system: DerivativeSystem, penalties: Penalties
+        cls, rows: LabeledPoints, system: DerivativeSystem, penalties: Penalties
     ) -> ShiftedSystem:
-        """With the shifts of given penalties."""
+        """The system with the shifts of given penalties."""
         of_values = penalties.alpha * rows.label_weights.sum() / rows.label_weights
         n_slopes = len(rows.points) * system.n_directions
         of_slopes = np.full(n_slopes, 1.0 / max(penalties.ratio, SMALLEST_RATIO))
         return cls(rows, system, np.concatenate([of_values, of_slopes]))
 
     def split(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coefficients a (t, n_labelled) and b (t, n, r)."""
-        n_labelled = len(self.rows.labelled)
-        b = unknowns[:, n_labelled:].reshape(len(unknowns), len(self.rows.points), -1)
-        return unknowns[:, :n_labelled], b
+        """Coefficients a (t, n_labeled) and b (t, n, r)."""
+        n_labeled = len(self.rows.labeled)
+        b = unknowns[:, n_labeled:].reshape(len(unknowns), len(self.rows.points), -1)
+        return unknowns[:, :n_labeled], b
 
     def apply(self, unknowns: FloatArray) -> FloatArray:
         """Product with the shifted matrix."""
         a, b = self.split(unknowns)
         values, slopes = self.system.products(self.rows.on_points(a), b)
-        image = np.hstack([values[:, self.rows.labelled], slopes.reshape(len(a), -1)])
+        image = np.hstack([values[:, self.rows.labeled], slopes.reshape(len(a), -1)])
         image += unknowns * self.shifts
         return image
 
@@ -83,11 +83,11 @@ class AtomPreconditioner:
         """Draw atoms; O(N m^2) for N unknowns and m atoms."""
         random = np.random.default_rng(seed)
         rows, system = shifted.rows, shifted.system
-        n_labels = min(RANK // 2, len(rows.labelled))
+        n_labels = min(RANK // 2, len(rows.labeled))
         n_points = min(max(1, RANK // (2 * system.n_directions)), len(rows.points))
-        labels = np.sort(random.permutation(len(rows.labelled))[:n_labels])
+        labels = np.sort(random.permutation(len(rows.labeled))[:n_labels])
         points = np.sort(random.permutation(len(rows.points))[:n_points])
-        X = rows.points[rows.labelled[labels]]
+        X = rows.points[rows.labeled[labels]]
         D = system.derivatives_at(X, points)
         core = np.block([[system.kernel.matrix(X, X), D], [D.T, system.gram(points, points)]])
         weighted = core + _weighted_gram(shifted, X, points)
@@ -111,7 +111,7 @@ class AtomPreconditioner:
         system, rows = self.shifted.system, self.shifted.rows
         a, b = self.shifted.split(unknowns)
         c = rows.on_points(a)
-        X = rows.points[rows.labelled[self.labels]]
+        X = rows.points[rows.labeled[self.labels]]
         values, _ = _values_in_blocks(system, X, rows.points, c, system.spread(b))
         _, gradients = _values_in_blocks(
             system, rows.points[self.points], rows.points, c, system.spread(b)
@@ -124,13 +124,13 @@ class AtomPreconditioner:
         system, rows = self.shifted.system, self.shifted.rows
         a = inner[:, : len(self.labels)]
         b = inner[:, len(self.labels) :].reshape(len(inner), len(self.points), -1)
-        centers = np.vstack([rows.points[rows.labelled[self.labels]], rows.points[self.points]])
+        centers = np.vstack([rows.points[rows.labeled[self.labels]], rows.points[self.points]])
         spread = np.einsum("tnr,nrd->tnd", b, system.frames_of(self.points))
         c = np.hstack([a, np.zeros((len(a), len(self.points)))])
         B = np.concatenate([np.zeros((len(a), len(self.labels), centers.shape[1])), spread], axis=1)
         values, gradients = _values_in_blocks(system, rows.points, centers, c, B)
         slopes = system.along(gradients, slice(0, len(rows.points)))
-        return np.hstack([values[:, rows.labelled], slopes.reshape(len(a), -1)])
+        return np.hstack([values[:, rows.labeled], slopes.reshape(len(a), -1)])
 
 
 def _values_in_blocks(
@@ -149,18 +149,18 @@ def _weighted_gram(
 ) -> FloatArray:
     """``U^T S^{-1} U`` summed over blocks of points."""
     rows, system = shifted.rows, shifted.system
-    n_labelled = len(rows.labelled)
+    n_labeled = len(rows.labeled)
     roots = 1.0 / np.sqrt(shifted.shifts)
     size = max(1, 4 * BLOCK_ENTRIES // (RANK * system.n_directions))
 
     def of_derivatives(block: slice) -> tuple[FloatArray]:
         U = np.hstack([system.derivatives_at(X, block).T, system.gram(block, points)])
         r = system.n_directions
-        U *= roots[n_labelled + block.start * r : n_labelled + block.stop * r, None]
+        U *= roots[n_labeled + block.start * r : n_labeled + block.stop * r, None]
         return (U.T @ U,)
 
     def of_values(block: slice) -> tuple[FloatArray]:
-        Y = rows.points[rows.labelled[block]]
+        Y = rows.points[rows.labeled[block]]
         U = np.hstack([system.kernel.matrix(Y, X), system.derivatives_at(Y, points)])
         U *= roots[block, None]
         return (U.T @ U,)
@@ -170,6 +170,6 @@ def _weighted_gram(
             of_derivatives, split_range(len(rows.points), size), n_jobs=system.n_jobs
         )
         (values,) = sum_blocks(
-            of_values, split_range(n_labelled, 4 * BLOCK_ENTRIES // RANK), n_jobs=system.n_jobs
+            of_values, split_range(n_labeled, 4 * BLOCK_ENTRIES // RANK), n_jobs=system.n_jobs
         )
     return slopes + values

@@ -1,4 +1,4 @@
-"""What the ways to solve share: the deformed kernel, and how to judge penalties by it.
+"""What the ways to solve share: the deformed kernel, and how penalties are judged by it.
 
 For given mu and alpha the fit is kernel ridge regression on the labelled rows alone, with the
 kernel of the space whose squared norm is |f|^2 + (mu / alpha) E(f); it depends on the ratio only.
@@ -13,13 +13,19 @@ from collections.abc import Callable
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.learner import LeftOut
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
-from kernlens.methods.kernel_laplacian.plan import LabelledPoints, LaplacianPlan, Learned, Penalties
+from kernlens.methods.kernel_laplacian.plan import (
+    LabeledPoints,
+    LaplacianPlan,
+    Penalties,
+    Solution,
+)
 
-#: Labelled rows up to which penalties are judged by leaving one out.
+#: Number of labelled rows up to which penalties are judged by leaving one out.
 LEAVE_ONE_OUT_ROWS = 1000
-#: Points that the deformed kernel is measured on.
+#: Number of points that the spread of the deformed kernel is measured on.
 SAMPLE = 500
 
 
@@ -29,7 +35,7 @@ class LaplacianSolver(ABC):
     Parameters
     ----------
     plan : LaplacianPlan
-    rows : LabelledPoints
+    rows : LabeledPoints
     frames : LocalFrames or None
         Directions in which gradients are measured.
     n_jobs : int or None
@@ -43,7 +49,7 @@ class LaplacianSolver(ABC):
     def __init__(
         self,
         plan: LaplacianPlan,
-        rows: LabelledPoints,
+        rows: LabeledPoints,
         frames: LocalFrames | None,
         n_jobs: int | None,
     ) -> None:
@@ -62,19 +68,32 @@ class LaplacianSolver(ABC):
         """Spectrum of the deformed kernel of the first `LEAVE_ONE_OUT_ROWS` labelled rows."""
 
     @abstractmethod
-    def fit(self, penalties: Penalties) -> Learned:
-        """Solve."""
+    def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
+        """Solve for given penalties.
+
+        Parameters
+        ----------
+        penalties : Penalties
+        searched : bool
+            Whether they were chosen by :meth:`losses`, so that what was computed there for all
+            penalties is at hand.
+        """
+
+    @staticmethod
+    def numbers_held(n_atoms: float) -> float:
+        """Numbers held beside features and blocks; atoms are points times (directions + 1)."""
+        return 0.0
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
         """Mean squared errors on rows left out, for some alphas."""
         spectrum = self.spectrum(ratio)
         return [spectrum.loss(alpha) for alpha in alphas]
 
-    def left_out(self, penalties: Penalties) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Predictions of labelled rows by fits without them, their targets and weights."""
+    def left_out(self, penalties: Penalties) -> LeftOut:
+        """Predictions of the first `LEAVE_ONE_OUT_ROWS` labelled rows, each by a fit without it."""
         part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
         predictions = self.spectrum(penalties.ratio).predictions(penalties.alpha)
-        return predictions, part.y, part.label_weights
+        return LeftOut(predictions, part.y, part.label_weights)
 
     def unit(self, ratio: float) -> float:
         """Mean of the diagonal of the centred deformed kernel: its spread over the points."""
