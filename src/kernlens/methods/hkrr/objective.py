@@ -19,7 +19,6 @@ from kernlens.linalg.kernel_blocks import (
     KernelBlocks,
     weighted_squared_distance_gradient,
 )
-from kernlens.linalg.whitened_features import JITTER
 from kernlens.losses import Loss
 
 
@@ -73,13 +72,11 @@ class HyperKernelObjective:
         loss: Loss,
         alpha: float,
         *,
-        intercept: bool = True,
         penalty_strength: float = 0.0,
-        jitter: float = JITTER,
         n_jobs: int | None = None,
     ) -> HyperKernelObjective:
         """Return the objective on `rows`."""
-        fitter = NystromFitter(loss, rows.y, rows.weights, alpha, intercept, jitter)
+        fitter = NystromFitter(loss, rows.y, rows.weights, alpha)
         return cls(rows.X, Z, kernel, fitter, penalty_strength, n_jobs)
 
     def at(
