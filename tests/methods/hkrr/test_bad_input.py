@@ -199,6 +199,11 @@ def test_bad_constants_of_optimizers_and_kernels():
         match = f"n_coefficient_steps must be an integer of at least 1, got {steps!r}"
         with pytest.raises(ValueError, match=match):
             AlternatingGradient(steps)
+    with pytest.raises(ValueError, match="reduced must be True or False, got 1"):
+        VarPro(reduced=1)
+    for optimizer in (VarPro, AlternatingGradient):
+        with pytest.raises(ValueError, match="rule must be a StepRule, got 'long'"):
+            optimizer(rule="long")
     for a in (0.0, -1.0, np.inf):
         with pytest.raises(ValueError, match="a must be a positive finite number"):
             RationalQuadraticKernel(a)

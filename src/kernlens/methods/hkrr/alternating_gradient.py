@@ -12,7 +12,7 @@ from kernlens._result import SolveResult, Status
 from kernlens._validation import check_count
 from kernlens.methods.hkrr.limits import MapLimits
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
-from kernlens.methods.hkrr.varpro import Prox, Watch, first_size, map_step, stalled
+from kernlens.methods.hkrr.varpro import Prox, Watch, check_rule, first_size, map_step, stalled
 from kernlens.optim.backtracking import Step, StepRule, backtrack
 from kernlens.optim.lbfgs import Progress
 
@@ -39,6 +39,7 @@ class AlternatingGradient:
 
     def __post_init__(self) -> None:
         check_count("n_coefficient_steps", self.n_coefficient_steps)
+        check_rule(self.rule)
 
     @property
     def search_iter(self) -> int:

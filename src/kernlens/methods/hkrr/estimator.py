@@ -74,7 +74,7 @@ class BaseHKRR(FittingMixin):
     def _plan(self, data: FitData) -> LearningPlan:
         n_rows, n_inputs = data.rows.X.shape
         given = self._given_map(data.columns)
-        n_random, subspace = self._first_maps(n_inputs)
+        n_random, subspace = self._first_maps(n_inputs) if given is None else (0, False)
         centers = self._centers()
         plan = LearningPlan(
             n_components=self._widths(given),
@@ -101,10 +101,11 @@ class BaseHKRR(FittingMixin):
         """Number of random first maps, and whether one comes from the gradients of a plain fit."""
         if isinstance(self.init, RandomMaps):
             return self.init.number, False
-        if isinstance(self.init, str) and self.init != "auto":
-            return (N_RANDOM, False) if self.init == "random" else (0, True)
-        number = N_RANDOM if isinstance(self.init, str) or np.ndim(self.init) else int(self.init)
-        return number, n_inputs <= MOST_SQUARE
+        if self.init == "random":
+            return N_RANDOM, False
+        if self.init == "subspace":
+            return 0, True
+        return N_RANDOM if self.init == "auto" else int(self.init), n_inputs <= MOST_SQUARE
 
     def _widths(self, given: FloatArray | None) -> tuple[int, ...] | None:
         widths = _choices("n_components", self.n_components, int)

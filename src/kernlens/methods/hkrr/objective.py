@@ -114,8 +114,8 @@ class HyperKernelObjective:
             weights *= block.slopes
             return weights
 
-        among_centres = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.centre_kernel[1]
-        return weighted_squared_distance_gradient(point.blocks, row_weights, among_centres)
+        among_centers = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.centre_kernel[1]
+        return weighted_squared_distance_gradient(point.blocks, row_weights, among_centers)
 
     def coefficient_gradients(self, point: HyperKernelPoint) -> tuple[FloatArray, FloatArray]:
         """Gradient of L in the coefficients (n_targets, n_centers) and the intercept."""

@@ -51,8 +51,10 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         Centres of the fitted function.
     dual_coef_ : ndarray of shape (n_targets, n_refit_centers)
         Coefficients of the centres.
-    intercept_, mean_ : ndarray of shape (n_targets,), (n_features,)
-        Constant, and means of the columns.
+    intercept_ : ndarray of shape (n_targets,)
+        Constant.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Means of the columns, and what they are divided by in a fit.
     kernel_ : str or RadialKernel
         The kernel the function was fitted with.
     bounds_ : tuple of ndarray of shape (n_targets,), or None

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
+from kernlens._validation import check_flag
 from kernlens.methods.hkrr.limits import MapLimits, trace_penalty
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
 from kernlens.optim.backtracking import Step, StepRule, backtrack
@@ -56,6 +57,8 @@ class VarPro:
     def __post_init__(self) -> None:
         if self.steps not in ("lbfgs", "gradient"):
             raise ValueError(f"steps must be 'lbfgs' or 'gradient', got {self.steps!r}.")
+        check_flag("reduced", self.reduced)
+        check_rule(self.rule)
 
     @property
     def search_iter(self) -> int:
@@ -258,6 +261,12 @@ def map_step(
         return trial, trial.value + penalty(W), float(np.vdot(difference, difference))
 
     return backtrack(move, point.value + penalty(point.W), size, rule)
+
+
+def check_rule(rule: Any) -> None:
+    """Refuse what is not a rule, before a fit would stumble over it."""
+    if not isinstance(rule, StepRule):
+        raise ValueError(f"rule must be a StepRule, got {rule!r}.")
 
 
 def first_size(gradient: FloatArray, variable: FloatArray) -> float:
