@@ -37,7 +37,7 @@ def _fit(optimizer, n_centers, d, seed):
     data = make_rising_sines(4000, 50, random_state=seed)
     model = HKRRRegressor(
         n_components=d,
-        n_centers=n_centers,
+        centers=n_centers,
         optimizer=optimizer,
         max_iter=MAX_ITER[optimizer],
         random_state=seed,

@@ -31,7 +31,7 @@ small = make_rising_sines(1000, 50, random_state=0)
 HKRRRegressor(alpha=1e-3, n_components=2, random_state=0).fit(small.X, small.y)
 data = make_rising_sines(n, 50, random_state=0)
 """
-_FIT = "HKRRRegressor(n_centers=500, random_state=0).fit(data.X, data.y)"
+_FIT = "HKRRRegressor(centers=500, random_state=0).fit(data.X, data.y)"
 
 
 def run() -> None:
@@ -61,7 +61,7 @@ def run() -> None:
 
 
 def _hkrr(data):
-    model = HKRRRegressor(n_centers=N_CENTERS, random_state=0)
+    model = HKRRRegressor(centers=N_CENTERS, random_state=0)
     seconds, _ = timed(lambda: model.fit(data.X, data.y))
     return seconds, model.score(data.X_test, data.y_test)
 

@@ -55,17 +55,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from kernlens import HKRRRegressor
+from kernlens import AlternatingGradient, HKRRRegressor, VarPro
 from kernlens._rows import canonical_rows
 from kernlens.datasets import SyntheticData, make_oscillating_products, make_rising_sines
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import SquaredLoss
-from kernlens.methods.hkrr.problem import (
-    AlternatingGradient,
-    HyperKernelProblem,
-    MapOptimizer,
-    VarPro,
-)
+from kernlens.methods.hkrr.problem import HyperKernelProblem, MapOptimizer
 from kernlens.methods.hkrr.starts import random_map
 from kernlens.plotting._style import BAR, DATA, FIT, TEXT, tidy
 
@@ -139,7 +134,7 @@ def fit_and_score(
         budget = {"max_iter": int(effort * GRADIENT_ITER), "tol": 0.0}
     model = HKRRRegressor(
         n_components=n_components,
-        n_centers=n_centers,
+        centers=n_centers,
         alpha=alpha,
         optimizer=optimizer,
         refit="exact" if n_rows <= 600 else "auto",

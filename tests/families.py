@@ -16,7 +16,6 @@ import kernlens
 from kernlens.kernels.radial import RationalQuadraticKernel
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.hkrr.objective import HyperKernelObjective
-from kernlens.methods.hkrr.problem import AlternatingGradient
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
@@ -136,9 +135,9 @@ FAMILIES = (
         light={
             "alpha": 1e-3,
             "n_components": 4,
-            "n_centers": 20,
+            "centers": 20,
             "refit": None,
-            "n_init": 2,
+            "init": 2,
             "max_iter": 10,
             "n_jobs": 1,
         },
@@ -147,30 +146,34 @@ FAMILIES = (
             {"kernel": "matern32", "standardize": False},
             {"kernel": "laplace", "optimizer": "varpro_gradient"},
             {"optimizer": "agd"},
-            {"max_norm": 1.0},
-            {"trace_norm": 0.01},
+            {"constraint": kernlens.Constraint(max_norm=1.0)},
+            {"constraint": kernlens.Constraint(trace_norm=0.01)},
             {"refit": 30, "n_components": 2},
-            {"centers": "leverage"},
+            {"centers": kernlens.Centers(20, "leverage")},
         ),
         regressor_only=({"truncate": None},),
         checked=(
             {"kernel": "matern32", "standardize": False},
             {"optimizer": "agd", "n_components": 2, "max_iter": 5},
-            {"max_norm": 1.0, "centers": "leverage"},
-            {"trace_norm": 0.01, "n_components": 2},
+            {
+                "constraint": kernlens.Constraint(max_norm=1.0),
+                "centers": kernlens.Centers(20, "leverage"),
+            },
+            {"constraint": kernlens.Constraint(trace_norm=0.01), "n_components": 2},
         ),
         objects={
             "kernel": RationalQuadraticKernel(2.0),
-            "optimizer": AlternatingGradient(3),
+            "optimizer": kernlens.AlternatingGradient(3),
             "init": _matrix(3),
             "n_components": "auto",
+            "centers": kernlens.Centers(15),
+            "constraint": kernlens.Constraint(2.0, 0.01),
         },
         objective=HyperKernelObjective,
         model_bytes=8 * (20 * (4 + 1) + 4 * 4),
         undrawn={
-            "n_centers": 1000,
-            "init": "random",
-            "n_init": 1,
+            "centers": 1000,
+            "init": kernlens.RandomMaps(1),
             "max_iter": 500,
             "tol": 1e-12,
         },

@@ -3,7 +3,15 @@
 from kernlens._public import expose
 from kernlens._version import __version__
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
-from kernlens.methods.hkrr import HKRRClassifier, HKRRRegressor
+from kernlens.methods.hkrr import (
+    AlternatingGradient,
+    Centers,
+    Constraint,
+    HKRRClassifier,
+    HKRRRegressor,
+    RandomMaps,
+    VarPro,
+)
 from kernlens.methods.kernel_laplacian import (
     KernelLaplacianClassifier,
     KernelLaplacianClustering,
@@ -19,10 +27,14 @@ from kernlens.methods.rkhs_weightings import (
 )
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.model_selection import regularization_path
+from kernlens.optim.backtracking import StepRule
 
 __all__ = [
+    "AlternatingGradient",
     "BKerNNClassifier",
     "BKerNNRegressor",
+    "Centers",
+    "Constraint",
     "HKRRClassifier",
     "HKRRRegressor",
     "KernelLaplacianClassifier",
@@ -33,8 +45,11 @@ __all__ = [
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",
     "RandomKitchenSinksRegressor",
+    "RandomMaps",
     "RegFeaLClassifier",
     "RegFeaLRegressor",
+    "StepRule",
+    "VarPro",
     "__version__",
     "implicit_kernel",
     "regularization_path",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from kernlens._rows import CanonicalRows, canonical_rows
@@ -51,8 +53,10 @@ def planted_problem(loss="squared", *, alpha=0.01, jitter=0.3, n_centers=8, k=1,
     """
     rows = planted_rows(loss, n=60, k=k, noise=noise)
     objective = HyperKernelObjective.of(
-        rows, rows.X[:n_centers], make_radial_kernel("gaussian"), LOSSES[loss], alpha, jitter=jitter
+        rows, rows.X[:n_centers], make_radial_kernel("gaussian"), LOSSES[loss], alpha
     )
+    fitter = dataclasses.replace(objective.fitter, jitter=jitter)
+    objective = dataclasses.replace(objective, fitter=fitter)
     return objective, objective.at(near_truth(k))
 
 

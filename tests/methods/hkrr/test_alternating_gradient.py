@@ -9,8 +9,8 @@ import pytest
 
 from kernlens._result import Status
 from kernlens.kernels.radial import make_radial_kernel
-from kernlens.methods.hkrr.alternating_gradient import alternating_gradient
-from kernlens.methods.hkrr.problem import AlternatingGradient, HyperKernelProblem
+from kernlens.methods.hkrr.alternating_gradient import AlternatingGradient, alternating_gradient
+from kernlens.methods.hkrr.problem import HyperKernelProblem
 from kernlens.methods.hkrr.varpro import first_size, varpro_lbfgs
 from kernlens.optim.backtracking import StepRule
 from kernlens.penalties.operator_ball import project_on_ball
@@ -164,7 +164,7 @@ def test_the_trace_norm_goes_through_the_map_step():
     assert values[0] <= 0.7 * (1 + 1e-12) and np.sum(values > 1e-9) < 3
     penalty = objective.penalty_strength * values.sum()
     assert result.history[-1] == pytest.approx(end.value + penalty, rel=1e-9)
-    prox, _ = problem._proximal_pair(objective, end.W)
+    prox = problem.limits(objective).prox
     gradient = objective.gradient(end)
     step = 0.1 / np.linalg.norm(gradient)
     assert np.linalg.norm(prox(end.W - step * gradient, step) - end.W) < 1e-3

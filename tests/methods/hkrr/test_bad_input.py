@@ -9,10 +9,17 @@ import pytest
 from sklearn.base import is_classifier
 
 from families import light
-from kernlens import HKRRClassifier, HKRRRegressor
+from kernlens import (
+    AlternatingGradient,
+    Centers,
+    Constraint,
+    HKRRClassifier,
+    HKRRRegressor,
+    RandomMaps,
+    VarPro,
+)
 from kernlens.kernels.radial import GaussianKernel, RadialKernel, RationalQuadraticKernel
 from kernlens.methods.hkrr.objective import HyperKernelObjective
-from kernlens.methods.hkrr.problem import AlternatingGradient, VarPro
 
 both = pytest.mark.parametrize("estimator", [HKRRRegressor, HKRRClassifier])
 
@@ -73,11 +80,14 @@ class WrongShape(GaussianKernel):
         return -0.5
 
 
-COUNT = "must be an integer of at least 1"
 COUNT_OR_AUTO = "must be 'auto' or an integer of at least 1"
 NOT_EMPTY = "must be one value or a non-empty list of numbers"
 POSITIVE_OR_AUTO = "must be 'auto' or a positive finite number"
-POSITIVE = "must be a positive finite number"
+CENTERS = "must be a Centers or an integer of at least 1"
+STARTS = (
+    "must be 'auto' or 'random' or 'subspace' or a RandomMaps or a matrix or an integer of at "
+    "least 1"
+)
 
 
 @both
@@ -102,10 +112,11 @@ POSITIVE = "must be a positive finite number"
         ("n_components", [], f"n_components {NOT_EMPTY}, got \\[\\]."),
         ("n_components", [2, 0], f"n_components {COUNT_OR_AUTO}, got 0."),
         ("n_components", [2, "auto"], f"n_components {NOT_EMPTY}, got "),
-        ("n_centers", 0, f"n_centers {COUNT}, got 0."),
-        ("n_centers", 10.0, f"n_centers {COUNT}, got 10.0."),
-        ("n_centers", "all", f"n_centers {COUNT}, got 'all'."),
-        ("n_init", 0, f"n_init {COUNT}, got 0."),
+        ("centers", 0, f"centers {CENTERS}, got 0."),
+        ("centers", 10.0, f"centers {CENTERS}, got 10.0."),
+        ("centers", "leverage", f"centers {CENTERS}, got 'leverage'."),
+        ("centers", None, f"centers {CENTERS}, got None."),
+        ("centers", Centers, f"centers {CENTERS}, got <class"),
         ("kernel", GaussianKernel, "kernel must be one of 'gaussian', .*, got <class "),
         ("kernel", lambda s: np.exp(-s), "kernel must be one of 'gaussian', .*, got <function"),
         ("kernel", Cone(), "Cone has no finite derivative at zero; return 0 there and set smooth"),
@@ -114,30 +125,23 @@ POSITIVE = "must be a positive finite number"
         ("kernel", WrongShape(), "WrongShape: profile and derivative must return arrays of the sh"),
         ("optimizer", VarPro, "optimizer must be one of 'auto', .*, got <class "),
         ("optimizer", None, "optimizer must be one of 'auto', .*, got None."),
-        (
-            "init",
-            "zeros",
-            "init must be one of 'auto', 'random', 'subspace', or a matrix, got 'zeros'.",
-        ),
-        ("init", None, "init must be one of 'auto', 'random', 'subspace', or a matrix, got None."),
+        ("init", "zeros", f"init {STARTS}, got 'zeros'."),
+        ("init", None, f"init {STARTS}, got None."),
+        ("init", 0, f"init {STARTS}, got 0."),
+        ("init", 2.5, f"init {STARTS}, got 2.5."),
+        ("init", RandomMaps, f"init {STARTS}, got <class"),
         ("init", np.ones((2, 3)), "init has 2 rows and n_components is 4; give both the same num"),
         ("init", np.ones((2, 4)), r"init must have shape .* n_features = 3, got \(2, 4\)."),
         ("init", np.ones(3), r"init must have shape .* n_features = 3, got \(3,\)."),
         ("init", np.ones((0, 3)), r"init must have shape .* n_features = 3, got \(0, 3\)."),
         ("init", [[1.0, np.nan, 0.0]], "init must have finite entries, not all of them zero."),
         ("init", np.zeros((2, 3)), "init must have finite entries, not all of them zero."),
-        ("centers", "kmeans", "centers must be one of 'uniform', 'leverage', got 'kmeans'."),
-        ("centers", None, "centers must be one of 'uniform', 'leverage', got None."),
         ("refit", 0, "refit must be 'auto' or 'exact' or None or an integer of at least 1, got 0."),
         ("refit", "some", "refit must be 'auto' or 'exact' or None or an integer .*, got 'some'."),
         ("refit", True, "refit must be 'auto' or 'exact' or None or an integer .*, got True."),
-        ("max_norm", 0, f"max_norm {POSITIVE}, got 0."),
-        ("max_norm", -1.0, f"max_norm {POSITIVE}, got -1.0."),
-        ("max_norm", np.inf, f"max_norm {POSITIVE}, got inf."),
-        ("max_norm", "auto", f"max_norm {POSITIVE}, got 'auto'."),
-        ("trace_norm", -0.1, "trace_norm must be a finite number of at least 0, got -0.1."),
-        ("trace_norm", np.nan, "trace_norm must be a finite number of at least 0, got nan."),
-        ("trace_norm", None, "trace_norm must be a finite number of at least 0, got None."),
+        ("constraint", 1.0, "constraint must be None or a Constraint, got 1.0."),
+        ("constraint", "trace", "constraint must be None or a Constraint, got 'trace'."),
+        ("constraint", Constraint, "constraint must be None or a Constraint, got <class"),
     ],
 )
 @pytest.mark.usefixtures("no_work")
@@ -156,11 +160,50 @@ def test_bad_truncation(truncate):
         light(HKRRRegressor, truncate=truncate).fit(*sample())
 
 
+@pytest.mark.parametrize(
+    ("option", "values", "match"),
+    [
+        (Centers, {"number": 0}, "number must be an integer of at least 1, got 0."),
+        (Centers, {"number": 10.0}, "number must be an integer of at least 1, got 10.0."),
+        (Centers, {"number": "all"}, "number must be an integer of at least 1, got 'all'."),
+        (Centers, {"sampling": "kmeans"}, "one of 'uniform', 'leverage', got 'kmeans'."),
+        (Centers, {"sampling": None}, "sampling must be one of 'uniform', 'leverage', got None."),
+        (RandomMaps, {"number": 0}, "number must be an integer of at least 1, got 0."),
+        (Constraint, {"max_norm": 0}, "max_norm must be None or a positive finite number, got 0."),
+        (Constraint, {"max_norm": -1.0}, "max_norm must be None or a positive .*, got -1.0."),
+        (Constraint, {"max_norm": np.inf}, "max_norm must be None or a positive .*, got inf."),
+        (Constraint, {"max_norm": "auto"}, "max_norm must be None or a positive .*, got 'auto'."),
+        (Constraint, {"trace_norm": -0.1}, "trace_norm must be a finite .* least 0, got -0.1."),
+        (Constraint, {"trace_norm": np.nan}, "trace_norm must be a finite .* least 0, got nan."),
+        (Constraint, {"trace_norm": None}, "trace_norm must be a finite .* least 0, got None."),
+    ],
+)
+def test_bad_parts_of_an_option(option, values, match):
+    with pytest.raises(ValueError, match=match):
+        option(**values)
+
+
+@both
+def test_every_bad_value_of_the_list_is_refused(estimator):
+    X, y = sample(estimator)
+    for name, parameter in estimator._parameters.items():
+        for value in parameter.kind.bad_values():
+            with pytest.raises(ValueError, match=f"^{name} must "):
+                light(estimator, **{name: value}).fit(X, y)
+
+
 def test_bad_constants_of_optimizers_and_kernels():
     with pytest.raises(ValueError, match="steps must be 'lbfgs' or 'gradient', got 'newton'"):
         VarPro("newton")
-    with pytest.raises(ValueError, match="n_coefficient_steps must be at least 1, got 0"):
-        AlternatingGradient(0)
+    for steps in (0, 2.5, "many"):
+        match = f"n_coefficient_steps must be an integer of at least 1, got {steps!r}"
+        with pytest.raises(ValueError, match=match):
+            AlternatingGradient(steps)
+    with pytest.raises(ValueError, match="reduced must be True or False, got 1"):
+        VarPro(reduced=1)
+    for optimizer in (VarPro, AlternatingGradient):
+        with pytest.raises(ValueError, match="rule must be a StepRule, got 'long'"):
+            optimizer(rule="long")
     for a in (0.0, -1.0, np.inf):
         with pytest.raises(ValueError, match="a must be a positive finite number"):
             RationalQuadraticKernel(a)
@@ -168,11 +211,9 @@ def test_bad_constants_of_optimizers_and_kernels():
 
 @both
 @pytest.mark.usefixtures("no_work", "small_machine")
-@pytest.mark.parametrize("options", [{"refit": "exact"}, {"refit": 2000}, {"n_centers": 2000}])
+@pytest.mark.parametrize("options", [{"refit": "exact"}, {"refit": 2000}, {"centers": 2000}])
 def test_more_centres_than_memory(estimator, options):
-    match = (
-        "needs about .* GiB and this process may use 0.1 GiB; lower refit or n_centers, or fit on"
-    )
+    match = "needs about .* GiB and this process may use 0.1 GiB; lower refit or centers, or fit on"
     with pytest.raises(MemoryError, match=match):
         light(estimator, **options).fit(*sample(estimator, n=2000))
 
@@ -181,9 +222,9 @@ def test_more_centres_than_memory(estimator, options):
 @pytest.mark.usefixtures("small_machine")
 def test_centres_that_do_not_exist_need_no_memory(estimator):
     X, y = sample(estimator)
-    expected = light(estimator, n_centers=40).fit(X, y)
-    for options in ({"n_centers": 10**9}, {"n_centers": 40, "refit": 10**9, "alpha": 0.01}):
+    expected = light(estimator, centers=40).fit(X, y)
+    for options in ({"centers": 10**9}, {"centers": 40, "refit": 10**9, "alpha": 0.01}):
         model = light(estimator, **options).fit(X, y)
         assert model.centers_.shape == (40, 3)
-    model = light(estimator, n_centers=10**9).fit(X, y)
+    model = light(estimator, centers=10**9).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))

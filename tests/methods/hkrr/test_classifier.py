@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
-from kernlens import HKRRClassifier
+from kernlens import Constraint, HKRRClassifier, RandomMaps
 from kernlens.kernels.radial import RADIAL_KERNELS
 from kernlens.linalg.whitened_features import JITTER
 from kernlens.metrics import feature_learning_score
@@ -17,15 +17,15 @@ from reference import hkrr
 FAST = {
     "alpha": 1e-2,
     "n_components": 2,
-    "n_centers": 15,
+    "centers": 15,
     "refit": None,
-    "n_init": 2,
+    "init": 2,
     "max_iter": 5,
     "random_state": 0,
     "n_jobs": 1,
 }
 #: No rows are drawn, and the end is a minimum: what a theorem says of minima holds to many digits.
-MINIMUM = {"n_centers": 1000, "init": "random", "n_init": 1, "max_iter": 300, "tol": 1e-12}
+MINIMUM = {"centers": 1000, "init": RandomMaps(1), "max_iter": 300, "tol": 1e-12}
 METHODS = ["varpro", "varpro_gradient", "agd"]
 SEARCHES = [{}, {"refit": 20}, {"alpha": [1e-1, 1e-3], "n_components": [1, 2]}]
 n_classes_2_and_3 = pytest.mark.parametrize("n_classes", [2, 3])
@@ -57,7 +57,7 @@ def rows_of_targets(scores):
 def test_decision_and_objective_are_the_oracle_s(n_classes, kernel):
     X, y = sample(n_classes, n=30)
     weights = np.random.default_rng(1).uniform(0.2, 3.0, 30)
-    model = fit(X, y, weights, kernel=kernel, n_centers=6)
+    model = fit(X, y, weights, kernel=kernel, centers=6)
     one_hot = np.eye(n_classes)[y].T
     loss, encoded = ("logistic", one_hot[1:]) if n_classes == 2 else ("multinomial", one_hot)
     B = model.projection_ / model.length_scale_
@@ -76,14 +76,17 @@ def test_decision_and_objective_are_the_oracle_s(n_classes, kernel):
 
 @n_classes_2_and_3
 @pytest.mark.parametrize("optimizer", METHODS)
-@pytest.mark.parametrize("options", [{}, {"trace_norm": 0.05}, {"max_norm": 1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"constraint": Constraint(trace_norm=0.05)}, {"constraint": Constraint(max_norm=1.0)}],
+)
 def test_history_never_increases_and_ends_at_the_objective(n_classes, optimizer, options):
     X, y = sample(n_classes)
     model = fit(X, y, optimizer=optimizer, max_iter=20, **options)
     assert len(model.objective_history_) > model.n_iter_ > 0
     assert np.all(np.diff(model.objective_history_) <= 0)
     assert model.objective_ == pytest.approx(model.objective_history_[-1], rel=1e-9)
-    if "max_norm" in options:
+    if options.get("constraint") == Constraint(max_norm=1.0):
         assert np.linalg.norm(model.projection_ * X.std(axis=0), 2) <= 1 + 1e-9
 
 
@@ -188,7 +191,7 @@ def test_a_class_with_a_single_row(options):
 @pytest.mark.parametrize("optimizer", ["auto", "varpro_gradient", "agd"])
 def test_planted_direction_is_found(optimizer):
     X, y = sample(n=250, noise=0.05)
-    model = fit(X, y, n_components=1, n_centers=30, alpha=1e-3, optimizer=optimizer, max_iter=50)
+    model = fit(X, y, n_components=1, centers=30, alpha=1e-3, optimizer=optimizer, max_iter=50)
     # z = (x - m) . v depends on x through v.
     direction = np.array([[2.0, 1.0, -1.0 / 3.0]])
     assert feature_learning_score(direction, model.components_) > 0.98
@@ -201,7 +204,7 @@ def test_a_curved_boundary_in_a_plane_of_five():
     X = rng.standard_normal((500, 5))
     P = np.linalg.qr(rng.standard_normal((5, 2)))[0].T
     y = np.linalg.norm(X @ P.T, axis=1) > 1.2
-    model = fit(X[:300], y[:300], alpha=1e-3, n_centers=40, max_iter=50)
+    model = fit(X[:300], y[:300], alpha=1e-3, centers=40, max_iter=50)
     assert feature_learning_score(P, model.components_) > 0.95
     assert model.score(X[300:], y[300:]) > 0.9
 
@@ -294,8 +297,8 @@ def test_same_seed_same_result(n_classes):
 @n_classes_2_and_3
 def test_more_components_than_columns_and_more_centres_than_rows(n_classes):
     X, y = sample(n_classes)
-    wide = fit(X, y, n_components=50, n_centers=500)
-    full = fit(X, y, n_components=3, n_centers=45)
+    wide = fit(X, y, n_components=50, centers=500)
+    full = fit(X, y, n_components=3, centers=45)
     np.testing.assert_array_equal(wide.decision_function(X), full.decision_function(X))
 
 

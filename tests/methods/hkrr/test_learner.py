@@ -14,11 +14,12 @@ from kernlens._rows import canonical_rows
 from kernlens.fits.tuned_ridge import Tuned
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.methods.hkrr import learner as hyper_kernel_learning
-from kernlens.methods.hkrr import rows as hyper_kernel_rows
+from kernlens.methods.hkrr import stages as hyper_kernel_stages
 from kernlens.methods.hkrr.learner import N_STARTS, RESTARTS, HyperKernelLearner
-from kernlens.methods.hkrr.plan import APPROACH, LearningPlan
+from kernlens.methods.hkrr.options import Centers
+from kernlens.methods.hkrr.plan import APPROACH, KeptSettings, LearningPlan
 from kernlens.methods.hkrr.problem import HyperKernelProblem
-from kernlens.methods.hkrr.rows import FOLDS, StageRows
+from kernlens.methods.hkrr.stages import FOLDS, Stages
 from kernlens.penalties.operator_ball import project_on_ball
 from reference import hkrr
 from reference.bkernn_problems import LOSSES
@@ -27,21 +28,22 @@ from reference.hkrr_problems import near_truth, planted_map, planted_rows, subsp
 BASE = LearningPlan(
     n_components=(2,),
     alphas=(1e-3,),
-    n_centers=15,
-    centers="uniform",
+    centers=Centers(15),
     refit_centers=None,
-    init="random",
-    n_init=3,
+    n_random=3,
+    subspace=False,
     max_iter=30,
     tol=1e-6,
 )
 #: With nothing given: everything is searched for.
-AUTOMATIC = dataclasses.replace(BASE, n_components=None, alphas=None, refit_centers=30, init="auto")
+AUTOMATIC = dataclasses.replace(
+    BASE, n_components=None, alphas=None, refit_centers=30, subspace=True
+)
 PLANS = {
     "approach": BASE,
-    "leverage": dataclasses.replace(BASE, centers="leverage"),
-    "subspace": dataclasses.replace(BASE, init="subspace"),
-    "given map": dataclasses.replace(BASE, init=near_truth(2)),
+    "leverage": dataclasses.replace(BASE, centers=Centers(15, "leverage")),
+    "subspace": dataclasses.replace(BASE, n_random=0, subspace=True),
+    "given map": dataclasses.replace(BASE, given=near_truth(2)),
     "several alphas": dataclasses.replace(BASE, alphas=(1e-3, 0.1, 1e-2)),
     "several widths": dataclasses.replace(BASE, n_components=(1, 3, 2)),
     "refit": dataclasses.replace(BASE, refit_centers=30),
@@ -67,8 +69,7 @@ def problem_of(loss="squared", kind=HyperKernelProblem, **options):
 
 def learner(plan=BASE, loss="squared", seed=0, n=60, problem=None, **options):
     rows = planted_rows(loss, n=n, noise=0.1)
-    stages = StageRows(problem or problem_of(loss), rows, plan, seed)
-    return HyperKernelLearner(stages, **options)
+    return HyperKernelLearner(problem or problem_of(loss), rows, plan, seed, **options)
 
 
 @cache
@@ -85,13 +86,16 @@ def test_the_same_seed_gives_the_same_result(name):
         a, b = getattr(first, field.name), getattr(second, field.name)
         if isinstance(a, np.ndarray | float):
             np.testing.assert_array_equal(a, b)
-    assert first.result.history == second.result.history
-    assert [v.loss for v in first.visited] == [v.loss for v in second.visited]
+    assert first.history == second.history
+    for part in ("B", "Z", "coefficients", "intercept"):
+        np.testing.assert_array_equal(getattr(first.function, part), getattr(second.function, part))
+    if first.search is not None:
+        np.testing.assert_array_equal(first.search.losses, second.search.losses)
 
 
 def test_another_seed_gives_other_centres_and_starts():
     first, second = outcome("approach")[1], learner(seed=1).learn()
-    assert not np.array_equal(first.Z, second.Z)
+    assert not np.array_equal(first.function.Z, second.function.Z)
     assert not np.allclose(first.W, second.W)
 
 
@@ -99,17 +103,17 @@ def test_another_seed_gives_other_centres_and_starts():
 def test_the_function_is_the_best_on_its_centres(name):
     """The last fit recomputed with a dense solve on all rows."""
     made, learned = outcome(name)
-    rows, B = made.stages.rows, learned.scale * learned.W
-    K = hkrr.kernel_matrix("gaussian", B, rows.X, learned.Z)
-    Kzz = hkrr.centre_matrix("gaussian", B, learned.Z, 1e-10)
+    rows, B = made.rows, learned.scale * learned.W
+    K = hkrr.kernel_matrix("gaussian", B, rows.X, learned.function.Z)
+    Kzz = hkrr.centre_matrix("gaussian", B, learned.function.Z, 1e-10)
     a, c = hkrr.ridge_coefficients(K, Kzz, rows.y, rows.weights, learned.refit_alpha)
     data = (rows.y, rows.weights, learned.refit_alpha)
     lowest = hkrr.fixed_kernel_objective("squared", K, Kzz, a, c, *data)
     value = hkrr.fixed_kernel_objective(
-        "squared", K, Kzz, learned.coefficients, learned.intercept, *data
+        "squared", K, Kzz, learned.function.coefficients, learned.function.intercept, *data
     )
     assert value == pytest.approx(lowest, rel=1e-6)
-    decision = learned.coefficients @ K.T + learned.intercept[:, None]
+    decision = learned.function.coefficients @ K.T + learned.function.intercept[:, None]
     np.testing.assert_allclose(decision, a @ K.T + c[:, None], atol=1e-5)
     assert np.mean((decision - rows.y) ** 2) < 0.3 * np.var(rows.y)
 
@@ -117,9 +121,9 @@ def test_the_function_is_the_best_on_its_centres(name):
 def test_centres_are_distinct_rows_and_as_many_as_asked_for():
     for name, number in (("approach", 15), ("leverage", 15), ("refit", 30), ("automatic", 30)):
         made, learned = outcome(name)
-        Z = learned.Z
+        Z = learned.function.Z
         assert Z.shape == (number, 4) and len(np.unique(Z, axis=0)) == number
-        assert all((row == made.stages.rows.X).all(axis=1).any() for row in Z)
+        assert all((row == made.rows.X).all(axis=1).any() for row in Z)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
@@ -133,11 +137,11 @@ def test_a_given_alpha_is_approached_from_above(loss):
     assert alphas[:n_settled] == [APPROACH[0] * 1e-3] * N_STARTS
     assert alphas[n_settled:] == [factor * 1e-3 for factor in APPROACH]
     assert learned.alpha == learned.refit_alpha == 1e-3
-    assert learned.scale == 1.0 and learned.visited == ()
+    assert learned.scale == 1.0 and learned.search is None
     # Every step starts where the one before ended, the first from a map of median distance 1.
     for (_, _, end), (_, start, _) in pairwise(problem.calls[n_settled:]):
         np.testing.assert_array_equal(start, end)
-    images = made.stages.rows.X @ problem.calls[0][1].T
+    images = made.rows.X @ problem.calls[0][1].T
     distances = [np.linalg.norm(a - b) for i, a in enumerate(images) for b in images[:i]]
     assert np.median(distances) == pytest.approx(1.0, rel=1e-9)
     np.testing.assert_array_equal(learned.W, problem.calls[-1][2])
@@ -145,10 +149,10 @@ def test_a_given_alpha_is_approached_from_above(loss):
 
 def test_the_learned_value_is_the_objective_at_the_learned_map():
     made, learned = outcome("approach")
-    objective = made.stages.problem.objective(made.stages.rows, learned.Z, 1e-3)
+    objective = made.problem.objective(made.rows, learned.function.Z, 1e-3)
     # The centres of the last fit are those of the learning here: same rows, same number.
-    assert learned.value == pytest.approx(objective.at(learned.W).value, rel=1e-9)
-    assert learned.value == pytest.approx(learned.result.history[-1], rel=1e-6)
+    assert learned.objective == pytest.approx(objective.at(learned.W).value, rel=1e-9)
+    assert learned.objective == pytest.approx(learned.history[-1], rel=1e-6)
 
 
 def test_the_planted_direction_is_learned():
@@ -156,11 +160,13 @@ def test_the_planted_direction_is_learned():
         made = learner(PLANS[name], n=200)
         learned = made.learn()
         truth = planted_map(1, 4)
-        assert subspace_gap(learned.directions[:1], truth) < 0.1
+        assert subspace_gap(learned.directions.components[:1], truth) < 0.1
         np.testing.assert_allclose(
-            learned.directions @ learned.directions.T, np.eye(len(learned.W)), atol=1e-10
+            learned.directions.components @ learned.directions.components.T,
+            np.eye(len(learned.W)),
+            atol=1e-10,
         )
-        assert np.all(np.diff(learned.slopes) <= 0)
+        assert np.all(np.diff(learned.directions.importances) <= 0)
 
 
 def test_directions_are_those_of_the_dense_average_outer_product():
@@ -168,18 +174,22 @@ def test_directions_are_those_of_the_dense_average_outer_product():
     learned = made.learn()
     case = hkrr.Problem(
         "squared",
-        made.stages.rows.X,
-        learned.Z,
-        made.stages.rows.y,
-        made.stages.rows.weights,
+        made.rows.X,
+        learned.function.Z,
+        made.rows.y,
+        made.rows.weights,
         learned.scale * learned.W,
-        learned.coefficients,
-        learned.intercept,
+        learned.function.coefficients,
+        learned.function.intercept,
         learned.refit_alpha,
         1e-10,
     )
     dense = hkrr.average_outer_product(case, "gaussian")
-    rebuilt = learned.directions.T @ np.diag(learned.slopes**2) @ learned.directions
+    rebuilt = (
+        learned.directions.components.T
+        @ np.diag(learned.directions.importances**2)
+        @ learned.directions.components
+    )
     np.testing.assert_allclose(rebuilt, dense, atol=1e-4 * np.abs(dense).max())
 
 
@@ -189,21 +199,24 @@ def test_directions_are_those_of_the_dense_average_outer_product():
 def test_the_best_of_several_alphas_is_chosen():
     """In the middle, as the function is first too flat and then follows the noise."""
     plan = dataclasses.replace(BASE, alphas=(1e-9, 3.0, 1e-2, 1e-8))
-    made = HyperKernelLearner(StageRows(problem_of(), planted_rows(n=60, noise=0.7), plan, 0))
+    made = HyperKernelLearner(problem_of(), planted_rows(n=60, noise=0.7), plan, 0)
     learned = made.learn()
-    assert [setting.alpha for setting in learned.visited] == [3.0, 1e-2, 1e-8, 1e-9]
-    losses = [setting.loss for setting in learned.visited]
-    assert learned.alpha == learned.visited[np.argmin(losses)].alpha == 1e-2
+    record = learned.search
+    assert record.settings["alpha"].tolist() == [3.0, 1e-2, 1e-8, 1e-9]
+    assert record.chosen == np.argmin(record.losses)
+    assert learned.alpha == record.settings["alpha"][record.chosen] == 1e-2
 
 
 def test_of_several_widths_the_best_is_chosen_and_the_widest_is_tried_first():
-    _, learned = outcome("several widths")
-    widths = list(dict.fromkeys(setting.n_components for setting in learned.visited))
+    made, learned = outcome("several widths")
+    visited = made.searched.visited
+    widths = list(dict.fromkeys(setting.n_components for setting in visited))
     assert widths == [3, 2, 1]
     # The alpha is given: of the settings with it, the one that predicts best.
-    final = [setting for setting in learned.visited if setting.alpha == 1e-3]
+    final = [setting for setting in visited if setting.alpha == 1e-3]
     best = min(final, key=lambda setting: setting.loss)
     assert learned.alpha == 1e-3 and len(learned.W) == best.n_components
+    assert visited[learned.search.chosen] is best
 
 
 def test_widths_beyond_the_columns_are_cut():
@@ -216,16 +229,16 @@ def test_the_plain_map_wins_or_loses_by_its_held_out_loss(monkeypatch, gain, pla
     monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", gain)
     made = learner(AUTOMATIC)
     learned = made.learn()
-    assert (learned.result.status is Status.PLAIN) == plain
+    assert (learned.status is Status.PLAIN) == plain
     if plain:
         np.testing.assert_allclose(learned.W, learned.W[0, 0] * np.eye(4), atol=1e-15)
-        assert learned.slopes.shape == (4,)
+        assert learned.directions.importances.shape == (4,)
 
 
 def test_with_a_given_width_there_is_no_plain_map(monkeypatch):
     monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", -np.inf)
     learned = learner(PLANS["refit"]).learn()
-    assert learned.result.status is not Status.PLAIN and learned.W.shape == (2, 4)
+    assert learned.status is not Status.PLAIN and learned.W.shape == (2, 4)
 
 
 # -- restarts -------------------------------------------------------------------------------------
@@ -234,7 +247,7 @@ def test_with_a_given_width_there_is_no_plain_map(monkeypatch):
 @pytest.mark.parametrize("n_init", [1, N_STARTS, N_STARTS + 2])
 def test_an_approach_settles_from_the_best_of_the_starts(n_init):
     problem = problem_of(kind=Recording)
-    plan = dataclasses.replace(BASE, n_init=n_init)
+    plan = dataclasses.replace(BASE, n_random=n_init)
     learned = learner(plan, problem=problem).learn()
     firsts = [start for _, start, _ in problem.calls[: -len(APPROACH)]]
     assert len(firsts) == min(n_init, N_STARTS)
@@ -254,15 +267,21 @@ def test_an_approach_settles_from_the_best_of_the_starts(n_init):
 def test_a_search_that_is_stuck_starts_again(monkeypatch, stuck, n_init, n_rounds):
     """A share of 1 that nothing reaches, and one that everything does."""
     monkeypatch.setattr(hyper_kernel_learning, "STUCK", stuck)
-    plan = dataclasses.replace(PLANS["several alphas"], n_init=n_init)
+    plan = dataclasses.replace(PLANS["several alphas"], n_random=n_init)
     learned = learner(plan, n=30).learn()
-    assert sum(setting.alpha == 0.1 for setting in learned.visited) == n_rounds
+    record = learned.search
+    assert np.sum(record.settings["alpha"] == 0.1) == n_rounds
+    # Attempts tell settings apart that were tried twice, and the curve is that of one of them.
+    tried = list(zip(*record.settings.values(), strict=True))
+    assert len(set(tried)) == len(tried)
+    assert ("attempt" in record.settings) == (n_rounds > 1)
+    assert np.all(np.diff(record.curve("alpha")[0]) > 0)
 
 
 def test_an_approach_goes_on_from_the_lowest_of_its_starts(monkeypatch):
     """Two starts that cannot be left, maps to zero, around a good one."""
     starts = [np.zeros((2, 4)), near_truth(2), np.zeros((2, 4))]
-    monkeypatch.setattr(StageRows, "first_maps", lambda self, split: starts)
+    monkeypatch.setattr(Stages, "first_maps", lambda self, split: starts)
     problem = problem_of(kind=Recording)
     learned = learner(problem=problem).learn()
     ends = [end for _, _, end in problem.calls[: -len(APPROACH)]]
@@ -289,8 +308,8 @@ def keys(rows):
 @pytest.mark.parametrize("centers", ["uniform", "leverage"])
 def test_splits_share_no_row_and_no_x(centers):
     rows = rows_with_repeated_x()
-    plan = dataclasses.replace(BASE, centers=centers)
-    splits = StageRows(problem_of(), rows, plan, 0).splits()
+    plan = dataclasses.replace(BASE, centers=Centers(15, centers))
+    splits = Stages(problem_of(), rows, plan, 0).splits()
     assert len(splits) == FOLDS[0][1]
     tested = []
     for split in splits:
@@ -299,24 +318,24 @@ def test_splits_share_no_row_and_no_x(centers):
         assert not set(split.train.group) & set(split.test.group)
         assert not {x.tobytes() for x in split.train.X} & {x.tobytes() for x in split.test.X}
         assert {z.tobytes() for z in split.Z} <= {x.tobytes() for x in split.train.X}
-        assert len(np.unique(split.Z, axis=0)) == len(split.Z) == plan.n_centers
+        assert len(np.unique(split.Z, axis=0)) == len(split.Z) == plan.centers.number
         tested += list(test)
     assert len(tested) == len(set(tested)) == len(rows.X)
 
 
 def test_many_rows_are_split_once(monkeypatch):
-    monkeypatch.setattr(hyper_kernel_rows, "FOLDS", ((20, 5), (30, 3)))
-    assert len(learner(n=20).stages.splits()) == 5
-    assert len(learner(n=30).stages.splits()) == 3
-    (split,) = learner(n=60).stages.splits()
+    monkeypatch.setattr(hyper_kernel_stages, "FOLDS", ((20, 5), (30, 3)))
+    assert len(learner(n=20).splits()) == 5
+    assert len(learner(n=30).splits()) == 3
+    (split,) = learner(n=60).splits()
     assert len(split.train.X) == 45 and len(split.test.X) == 15
-    monkeypatch.setattr(hyper_kernel_rows, "SEARCH_ROWS", 40)
-    (split,) = learner(n=60).stages.splits()
+    monkeypatch.setattr(hyper_kernel_stages, "SEARCH_ROWS", 40)
+    (split,) = learner(n=60).splits()
     assert len(split.train.X) + len(split.test.X) == 40
 
 
 def test_strata_are_spread_evenly():
-    stages = learner(loss="logistic", n=61).stages
+    stages = learner(loss="logistic", n=61)
     strata = stages.rows.y[0].astype(int)
     splits = dataclasses.replace(stages, strata=strata).splits()
     for split in splits:
@@ -328,7 +347,7 @@ def test_strata_are_spread_evenly():
 
 def test_a_single_row_is_trained_and_scored_on():
     rows = canonical_rows(np.ones((1, 3)), np.ones((1, 1)), np.ones(1))
-    (split,) = StageRows(problem_of(), rows, BASE, 0).splits()
+    (split,) = Stages(problem_of(), rows, BASE, 0).splits()
     assert len(split.train.X) == len(split.test.X) == len(split.Z) == 1
 
 
@@ -359,26 +378,26 @@ def test_an_interrupted_learner_keeps_its_lowest_point(name, at):
         made.learn()
     assert len(problem.seen) == at
     learned = made.finish_interrupted()
-    assert learned.result.status is Status.INTERRUPTED
+    assert learned.status is Status.INTERRUPTED
     kept = made._seen
     assert kept.value <= min(point.value for _, point in problem.seen)
     # Searches start with more components than are wanted: the strongest ones are kept.
-    width = min(len(kept.W), made.stages.widths[0])
+    width = min(len(kept.W), made.widths[0])
     _, values, right = np.linalg.svd(kept.W, full_matrices=False)
     expected = (right[:width].T * values[:width] ** 2) @ right[:width]
     np.testing.assert_allclose(learned.W.T @ learned.W, expected, atol=1e-12)
-    given = made.stages.plan.given_alpha
+    given = made.plan.given_alpha
     assert len(learned.W) == width
     assert learned.alpha == (made._seen_alpha if given is None else given)
-    assert np.isfinite(learned.coefficients).all() and learned.refit_alpha == learned.alpha
+    assert np.isfinite(learned.function.coefficients).all() and learned.refit_alpha == learned.alpha
 
 
 def test_interrupted_before_anything_was_learned():
     made = learner()
     learned = made.finish_interrupted()
-    assert learned.result.status is Status.INTERRUPTED
-    np.testing.assert_array_equal(learned.W, made.stages.first_map())
-    assert learned.W.shape == (2, 4) and np.isfinite(learned.slopes).all()
+    assert learned.status is Status.INTERRUPTED
+    np.testing.assert_array_equal(learned.W, made.first_map())
+    assert learned.W.shape == (2, 4) and np.isfinite(learned.directions.importances).all()
 
 
 # -- other parts ----------------------------------------------------------------------------------
@@ -386,19 +405,23 @@ def test_interrupted_before_anything_was_learned():
 
 def test_learning_goes_on_from_a_map():
     made, learned = outcome("approach")
-    again = made.go_on(learned.W, Tuned(1.3, 1e-2, np.nan), 1e-3)
+    kept = KeptSettings(1e-3, Tuned(1.3, 1e-2, np.nan), outcome("several widths")[1].search)
+    plan = dataclasses.replace(BASE, alphas=None, start=learned.W, kept=kept)
+    again = dataclasses.replace(made, plan=plan).learn()
+    assert again.search is kept.search
     assert again.scale == 1.3 and again.refit_alpha == 1e-2 and again.alpha == 1e-3
-    assert again.value <= learned.value * (1 + 1e-9)
-    np.testing.assert_array_equal(again.Z, learned.Z)
+    assert again.objective <= learned.objective * (1 + 1e-9)
+    np.testing.assert_array_equal(again.function.Z, learned.function.Z)
 
 
 def test_maps_stay_in_the_ball():
     for name in ("approach", "several widths", "given map"):
         made = learner(PLANS[name])
-        radius = 0.7 * float(np.linalg.norm(made.stages.first_map(), 2))
-        made.stages = dataclasses.replace(made.stages, problem=problem_of(radius=radius))
+        radius = 0.7 * float(np.linalg.norm(made.first_map(), 2))
+        made = dataclasses.replace(made, problem=problem_of(radius=radius))
         learned = made.learn()
-        norms = [np.linalg.norm(B, 2) for setting in learned.visited for B in setting.maps]
+        visited = [] if made.searched is None else made.searched.visited
+        norms = [np.linalg.norm(B, 2) for setting in visited for B in setting.maps]
         assert max([np.linalg.norm(learned.W, 2), *norms]) <= radius * (1 + 1e-9)
         assert np.linalg.norm(project_on_ball(learned.W, radius) - learned.W) < 1e-9 * radius
 
@@ -412,22 +435,105 @@ def test_stages_are_reported():
 
         return count
 
-    learned = learner(PLANS["several alphas"], report=stage).learn()
+    learned = learner(PLANS["several alphas"], stage=stage).learn()
     assert set(counts) == {"choosing settings", "learning the map"}
-    assert counts["learning the map"] == learned.result.n_iter
+    assert counts["learning the map"] == learned.n_iter
 
 
 def test_settings_carry_one_map_for_every_fold():
-    _, learned = outcome("several widths")
-    for setting in learned.visited:
+    for setting in outcome("several widths")[0].searched.visited:
         shapes = {B.shape for B in setting.maps}
         assert len(setting.maps) == FOLDS[0][1] and shapes == {(setting.n_components, 4)}
 
 
 def test_inputs_are_left_alone():
     made = learner(AUTOMATIC)
-    arrays = (made.stages.rows.X, made.stages.rows.y, made.stages.rows.weights)
+    arrays = (made.rows.X, made.rows.y, made.rows.weights)
     kept = [array.copy() for array in arrays]
     made.learn()
     for array, copy in zip(arrays, kept, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+# -- rows that were left out ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["approach", "several widths", "refit", "given map"])
+def test_left_out_rows_are_predicted_by_a_fit_without_them(name):
+    made, learned = outcome(name)
+    found = made.left_out(learned)
+    # Every row is left out once, with its own target and weight.
+    assert found.decision.shape == made.rows.y.shape
+    np.testing.assert_array_equal(np.sort(found.y[0]), np.sort(made.rows.y[0]))
+    error = np.mean((found.decision - found.y) ** 2)
+    assert error < 0.5 * np.var(found.y)
+    # Other targets of the first part change the fits of the others, not its own predictions.
+    _, test = made.folds()[0]
+    y = made.rows.y.copy()
+    y[:, test] = 100.0
+    rows = dataclasses.replace(made.rows, y=y)
+    other = dataclasses.replace(made, rows=rows).left_out(learned)
+    first = slice(0, int(test.sum()))
+    np.testing.assert_array_equal(other.decision[:, first], found.decision[:, first])
+    assert np.abs(other.decision[:, first.stop :] - found.decision[:, first.stop :]).max() > 1e-3
+
+
+def test_left_out_rows_have_the_settings_of_the_fit():
+    made, learned = outcome("refit")
+    train, test = made.folds()[0]
+    part = dataclasses.replace(
+        made,
+        rows=made.rows.take(train),
+        plan=made.plan.with_settings(learned.alpha, len(learned.W)),
+    )
+    again = part.learn_again(learned)
+    assert (again.alpha, again.refit_alpha, again.scale) == (
+        learned.alpha,
+        learned.refit_alpha,
+        learned.scale,
+    )
+    assert again.W.shape == learned.W.shape
+    expected = again.function.decision(made.rows.X[test])
+    np.testing.assert_array_equal(made.left_out(learned).decision[:, : int(test.sum())], expected)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multinomial"])
+def test_left_out_rows_of_classes(loss):
+    made = learner(dataclasses.replace(BASE, alphas=(1e-2,)), loss=loss, n=61)
+    y = made.rows.y
+    made.strata = y[0].astype(int) if loss == "logistic" else y.argmax(axis=0)
+    found = made.left_out(made.learn())
+    assert found.decision.shape == y.shape
+    if loss == "logistic":
+        right = (found.decision[0] > 0) == (found.y[0] > 0)
+    else:
+        right = found.decision.argmax(axis=0) == found.y.argmax(axis=0)
+    assert np.mean(right) > 0.7
+
+
+def test_the_plain_map_is_left_out_as_a_plain_map(monkeypatch):
+    monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", -np.inf)
+    made = learner(AUTOMATIC)
+    learned = made.learn()
+    assert learned.status is Status.PLAIN
+    part = dataclasses.replace(made, rows=made.rows.take(made.folds()[0][0]))
+    again = part.learn_again(learned)
+    np.testing.assert_allclose(again.W, again.W[0, 0] * np.eye(4), atol=1e-15)
+    assert made.left_out(learned).decision.shape == made.rows.y.shape
+
+
+def test_a_single_row_cannot_be_left_out():
+    rows = canonical_rows(np.ones((1, 3)), np.ones((1, 1)), np.ones(1))
+    made = HyperKernelLearner(problem_of(), rows, BASE, 0)
+    found = made.left_out(made.finish_interrupted())
+    assert found.decision.shape == found.y.shape == (1, 0) and found.weights.shape == (0,)
+
+
+def test_a_bound_of_the_norm_fixes_the_radius_once():
+    plan = dataclasses.replace(BASE, max_norm=3.0)
+    made = learner(plan)
+    assert made.problem.radius == 2.0 * np.linalg.norm(made.first_map(), ord=2)
+    learned = made.learn()
+    assert learned.unit == 3.0 / made.problem.radius
+    assert np.linalg.norm(learned.unit * learned.W, ord=2) <= 3.0 * (1 + 1e-9)
+    assert outcome("approach")[1].unit == 1.0

@@ -257,10 +257,10 @@ def test_objective_of_canonical_rows_is_that_of_the_rows():
         make_radial_kernel("gaussian"),
         LOSSES["squared"],
         case.alpha,
-        intercept=False,
         penalty_strength=0.5,
-        jitter=case.jitter,
     )
+    fitter = dataclasses.replace(objective.fitter, intercept=False, jitter=case.jitter)
+    objective = dataclasses.replace(objective, fitter=fitter)
     weights = case.weights * np.where(np.arange(24) < 5, 2.0, 1.0)
     expected = reduced(dataclasses.replace(case, weights=weights), case.B, intercept=False)
     assert objective.at(case.B).value == pytest.approx(expected, rel=1e-11)

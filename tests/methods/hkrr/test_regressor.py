@@ -6,28 +6,42 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from kernlens import HKRRRegressor
+from kernlens import (
+    AlternatingGradient,
+    Centers,
+    Constraint,
+    HKRRRegressor,
+    RandomMaps,
+    VarPro,
+)
 from kernlens.datasets import make_rising_sines
+from kernlens.inspection import alpha_search
 from kernlens.kernels.radial import RADIAL_KERNELS, RadialKernel, RationalQuadraticKernel
 from kernlens.linalg.whitened_features import JITTER
-from kernlens.methods.hkrr.problem import OPTIMIZERS, AlternatingGradient, VarPro
+from kernlens.methods.hkrr.problem import OPTIMIZERS
+from kernlens.methods.hkrr.stages import Stages
 from kernlens.metrics import feature_learning_score, principal_angles
 from reference import hkrr
 
 FAST = {
     "alpha": 1e-3,
     "n_components": 2,
-    "n_centers": 20,
+    "centers": 20,
     "refit": None,
-    "n_init": 2,
+    "init": 2,
     "max_iter": 10,
     "random_state": 0,
     "n_jobs": 1,
 }
 #: No rows are drawn, and the end is a minimum: what a theorem says of minima holds to many digits.
-MINIMUM = {"n_centers": 1000, "init": "random", "n_init": 1, "max_iter": 500, "tol": 1e-13}
+MINIMUM = {"centers": 1000, "init": RandomMaps(1), "max_iter": 500, "tol": 1e-13}
 METHODS = ["varpro", "varpro_gradient", "agd"]
-SEARCHES = [{}, {"refit": 30}, {"alpha": "auto", "centers": "leverage"}, {"n_components": [1, 3]}]
+SEARCHES = [
+    {},
+    {"refit": 30},
+    {"alpha": "auto", "centers": Centers(20, "leverage")},
+    {"n_components": [1, 3]},
+]
 
 
 UNITS = np.linspace(0.5, 3.0, 4)
@@ -60,7 +74,7 @@ def dense(model, X, kernel="gaussian"):
 def test_predictions_are_the_oracle_s(kernel, refit):
     X, y = sample(n=40)
     weights = np.random.default_rng(1).uniform(0.2, 3.0, 40)
-    model = fit(X, y, weights, kernel=kernel, refit=refit, n_centers=12, truncate=None)
+    model = fit(X, y, weights, kernel=kernel, refit=refit, centers=12, truncate=None)
     assert model.centers_.shape == (12 if refit is None else 15, 4)
     K, Kzz = dense(model, X, kernel)
     a, c = hkrr.ridge_coefficients(K, Kzz, y[None], weights, model.refit_alpha_)
@@ -75,8 +89,8 @@ def test_predictions_are_the_oracle_s(kernel, refit):
 @pytest.mark.parametrize("max_norm", [None, 1.0])
 def test_history_never_increases_and_ends_at_the_objective(optimizer, trace_norm, max_norm):
     X, y = sample()
-    options = {"trace_norm": trace_norm, "max_norm": max_norm, "max_iter": 40}
-    model = fit(X, y, optimizer=optimizer, **options)
+    constraint = Constraint(max_norm, trace_norm)
+    model = fit(X, y, optimizer=optimizer, constraint=constraint, max_iter=40)
     assert len(model.objective_history_) > model.n_iter_ > 0
     assert np.all(np.diff(model.objective_history_) <= 0)
     assert model.objective_ == pytest.approx(model.objective_history_[-1], rel=1e-9)
@@ -113,7 +127,7 @@ def test_exact_refit_is_kernel_ridge_on_the_learned_map(kernel):
 @pytest.mark.parametrize("kernel", [*RADIAL_KERNELS, RationalQuadraticKernel(0.5)])
 def test_every_kernel_fits(kernel):
     X, y = sample(n=120, noise=0.01)
-    assert fit(X, y, kernel=kernel, n_centers=40).score(X, y) > 0.95
+    assert fit(X, y, kernel=kernel, centers=40).score(X, y) > 0.95
 
 
 class OwnGaussian(RadialKernel):
@@ -156,7 +170,7 @@ def test_a_kernel_of_the_user_is_as_good_as_one_by_name(own, name):
 @pytest.mark.parametrize("structure", ["features", "variables"])
 def test_planted_subspace_is_found(structure):
     data = make_rising_sines(400, 8, n_relevant=2, structure=structure, random_state=0)
-    model = fit(data.X, data.y, alpha="auto", n_centers=50, refit=150, max_iter=100)
+    model = fit(data.X, data.y, alpha="auto", centers=50, refit=150, max_iter=100)
     assert feature_learning_score(data.components, model.components_) > 0.95
     assert model.score(data.X_test, data.y_test) > 0.95
 
@@ -164,7 +178,7 @@ def test_planted_subspace_is_found(structure):
 @pytest.mark.parametrize("optimizer", METHODS)
 def test_every_optimizer_finds_a_planted_direction(optimizer):
     X, y = sample(n=150, noise=0.05)
-    model = fit(X, y, optimizer=optimizer, n_components=1, n_centers=40)
+    model = fit(X, y, optimizer=optimizer, n_components=1, centers=40)
     assert feature_learning_score(DIRECTION[None], model.components_) > 0.98
     assert model.score(X, y) > 0.97
 
@@ -173,7 +187,7 @@ def test_too_few_components_are_visibly_worse_and_more_are_not():
     data = make_rising_sines(400, 8, n_relevant=2, random_state=1)
     scores = {}
     for d in (1, 2, 5):
-        options = {"n_components": d, "n_directions": 2, "n_centers": 50, "max_iter": 100}
+        options = {"n_components": d, "n_directions": 2, "centers": 50, "max_iter": 100}
         model = fit(data.X, data.y, alpha="auto", **options)
         scores[d] = model.score(data.X_test, data.y_test)
     assert scores[1] < 0.9 < scores[2]
@@ -237,7 +251,10 @@ def test_weights_matter():
 
 
 @pytest.mark.parametrize("optimizer", METHODS)
-@pytest.mark.parametrize("options", [{}, {"trace_norm": 0.01}, {"max_norm": 1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"constraint": Constraint(trace_norm=0.01)}, {"constraint": Constraint(max_norm=1.0)}],
+)
 def test_units_of_y_do_not_matter(optimizer, options):
     X, y = sample()
     # A power of two: every number along the way is the same but for its exponent.
@@ -284,7 +301,7 @@ def test_a_shift_of_the_columns_does_not_matter_without_standardisation():
 
 
 @pytest.mark.parametrize("optimizer", ["auto", "varpro_gradient"])
-@pytest.mark.parametrize("options", [{}, {"trace_norm": 0.01}])
+@pytest.mark.parametrize("options", [{}, {"constraint": Constraint(trace_norm=0.01)}])
 def test_rotations_of_the_rows_rotate_the_map(optimizer, options):
     X, y = sample()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -383,7 +400,7 @@ def test_two_targets_share_one_map():
     data = make_rising_sines(300, 6, n_relevant=2, noise=0.0, random_state=0)
     features = data.X @ data.components.T
     Y = np.column_stack([np.sin(3 * features[:, 0]), features[:, 1] ** 2])
-    model = fit(data.X, Y, n_centers=50, max_iter=100)
+    model = fit(data.X, Y, centers=50, max_iter=100)
     assert feature_learning_score(data.components, model.components_) > 0.98
     assert model.dual_coef_.shape == (2, 50)
     assert model.score(data.X, Y) > 0.98
@@ -413,11 +430,11 @@ def test_more_rows_of_a_given_map_than_columns_give_the_same_kernels():
     assert len(tall.component_importances_) <= 4
 
 
-@pytest.mark.parametrize("centers", ["uniform", "leverage"])
-def test_centres_are_distinct_rows_at_most_all(centers):
+@pytest.mark.parametrize("sampling", ["uniform", "leverage"])
+def test_centres_are_distinct_rows_at_most_all(sampling):
     X, y = sample()
     for n_centers in (1, 20, 45, 1000):
-        model = fit(X, y, n_centers=n_centers, centers=centers)
+        model = fit(X, y, centers=Centers(n_centers, sampling))
         assert len(model.centers_) == len(np.unique(model.centers_, axis=0)) == min(n_centers, 45)
         nearest = np.abs(model.centers_[:, None] - X).max(axis=2).min(axis=1)
         assert nearest.max() < 1e-12
@@ -426,7 +443,10 @@ def test_centres_are_distinct_rows_at_most_all(centers):
 
 def test_leverage_and_uniform_centres_agree_when_all_rows_are_taken():
     X, y = sample()
-    one, other = (fit(X, y, **MINIMUM, centers=centers) for centers in ("uniform", "leverage"))
+    one, other = (
+        fit(X, y, **{**MINIMUM, "centers": Centers(1000, sampling)})
+        for sampling in ("uniform", "leverage")
+    )
     np.testing.assert_allclose(other.predict(X), one.predict(X), atol=1e-6)
 
 
@@ -438,7 +458,7 @@ def test_centres_that_nearly_coincide(kernel, gap):
     places = 3.0 * rng.standard_normal((5, 2))
     X = np.repeat(places, 8, axis=0) + gap * rng.standard_normal((40, 2))
     y = np.repeat(np.arange(5.0), 8) + np.tile([-1.0, 1.0], 20)
-    model = fit(X, y, kernel=kernel, n_centers=40, alpha=1e-6)
+    model = fit(X, y, kernel=kernel, centers=40, alpha=1e-6)
     np.testing.assert_allclose(model.predict(places), np.arange(5.0), atol=0.05)
 
 
@@ -467,7 +487,7 @@ def test_optimizers_agree_on_an_easy_minimum():
     np.testing.assert_allclose(values, values[0], rtol=1e-3)
 
 
-BOUNDED = [{"trace_norm": 0.01}, {"init": 100 * np.eye(4), "n_components": "auto"}]
+BOUNDED = [{"constraint": Constraint(0.5, 0.01)}, {"init": 100 * np.eye(4), "n_components": "auto"}]
 
 
 @pytest.mark.parametrize(
@@ -479,14 +499,14 @@ BOUNDED = [{"trace_norm": 0.01}, {"init": 100 * np.eye(4), "n_components": "auto
 )
 def test_operator_norm_is_bounded(optimizer, options):
     X, y = sample()
-    model = fit(X, y, optimizer=optimizer, max_norm=0.5, **options)
+    model = fit(X, y, optimizer=optimizer, **{"constraint": Constraint(0.5), **options})
     norm = np.linalg.norm(model.projection_ * X.std(axis=0), 2)
     assert norm <= 0.5 * (1 + 1e-9)
 
 
 def test_the_bound_of_the_norm_is_a_unit_of_length():
     X, y = sample()
-    one, two = (fit(X, y, max_norm=bound) for bound in (1.0, 2.0))
+    one, two = (fit(X, y, constraint=Constraint(bound)) for bound in (1.0, 2.0))
     np.testing.assert_allclose(two.projection_, 2 * one.projection_, rtol=1e-12)
     assert two.length_scale_ == pytest.approx(2 * one.length_scale_, rel=1e-12)
     np.testing.assert_allclose(two.predict(X), one.predict(X), atol=1e-10)
@@ -497,9 +517,9 @@ def test_the_bound_holds_back_a_map_that_would_grow():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (200, 2))
     y = np.sin(15 * X[:, 0])
-    options = {"n_centers": 100, "max_iter": 200, "n_components": 2}
+    options = {"centers": 100, "max_iter": 200, "n_components": 2}
     free = fit(X, y, **options)
-    bound = fit(X, y, max_norm=1.0, **options)
+    bound = fit(X, y, constraint=Constraint(1.0), **options)
     assert np.linalg.norm(bound.projection_ * X.std(axis=0), 2) > 0.9
     steepness = [np.linalg.norm(m.projection_ / m.length_scale_, 2) for m in (free, bound)]
     assert steepness[1] < steepness[0]
@@ -513,7 +533,8 @@ def test_trace_norm_lowers_the_rank(optimizer):
     y = np.sin(X[:, 0]) + np.sin(X[:, 1]) + 0.05 * rng.standard_normal(100)
     ranks = []
     for trace_norm in (0.0, 0.3, 100.0):
-        model = fit(X, y, trace_norm=trace_norm, n_components=4, max_iter=100, optimizer=optimizer)
+        constraint = Constraint(trace_norm=trace_norm)
+        model = fit(X, y, constraint=constraint, n_components=4, max_iter=100, optimizer=optimizer)
         values = np.linalg.svd(model.projection_ * X.std(axis=0), compute_uv=False)
         ranks.append(int(np.sum(values > 1e-4)))
     assert ranks[0] >= 2
@@ -572,8 +593,45 @@ def test_number_of_centres_of_the_last_fit(n_samples, options, n_centers):
 @pytest.mark.parametrize("init", ["auto", "random", "subspace"])
 def test_named_starts_find_a_planted_direction(init):
     X, y = sample(n=150, noise=0.05)
-    model = fit(X, y, init=init, n_components=1, n_centers=40, max_iter=50)
+    model = fit(X, y, init=init, n_components=1, centers=40, max_iter=50)
     assert feature_learning_score(DIRECTION[None], model.components_) > 0.98
+
+
+def test_numbers_of_first_maps(monkeypatch):
+    compared = []
+    drawn = Stages._random_maps
+
+    def counted(self, width, number):
+        compared.append((number, self.plan.subspace))
+        return drawn(self, width, number)
+
+    monkeypatch.setattr(Stages, "_random_maps", counted)
+    X, y = sample()
+    for init, expected in (
+        ("auto", (10, True)),
+        (3, (3, True)),
+        (np.int64(3), (3, True)),
+        ("random", (10, False)),
+        (RandomMaps(3), (3, False)),
+        (RandomMaps(), (10, False)),
+        ("subspace", (0, True)),
+    ):
+        compared.clear()
+        fit(X, y, init=init, max_iter=1)
+        assert compared == [expected]
+
+
+def test_options_by_number_and_as_objects():
+    X, y = sample()
+    expected = fit(X, y, init="random")
+    for options in (
+        {"centers": Centers(20)},
+        {"centers": Centers(20, "uniform")},
+        {"constraint": Constraint()},
+        {"init": RandomMaps(10)},
+    ):
+        model = fit(X, y, **{"init": "random", **options})
+        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
 def test_a_given_start_is_used_with_its_number_of_rows():
@@ -605,6 +663,40 @@ def test_the_chosen_settings_have_the_lowest_loss(refit):
         table["alpha"][best],
         table["n_components"][best],
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": [1e-1, 1e-2, 1e-3]},
+        {"alpha": [1e-1, 1e-3], "n_components": [1, 2]},
+        {"alpha": "auto", "n_components": "auto"},
+        {"alpha": "auto", "refit": 30},
+    ],
+    ids=str,
+)
+def test_the_curve_of_alpha_is_that_of_the_chosen_number_of_components(options):
+    X, y = sample(n=60)
+    model = fit(X, y, **options)
+    tried = model.alpha_search_
+    assert tried["searched"][:2] == ["n_components", "alpha"]
+    chosen = tried["chosen"]
+    assert tried["alpha"][chosen] == model.alpha_
+    assert tried["n_components"][chosen] == model.n_components_
+    same = tried["n_components"] == model.n_components_
+    curve = alpha_search(model)
+    assert curve.chosen == model.alpha_
+    assert np.all(np.diff(curve.alphas) > 0)
+    assert dict(zip(curve.alphas, curve.losses, strict=True)) == dict(
+        zip(tried["alpha"][same], tried["loss"][same], strict=True)
+    )
+
+
+def test_a_given_alpha_has_no_curve():
+    X, y = sample()
+    assert alpha_search(fit(X, y)) is None
+    assert alpha_search(fit(X, y, refit=30)) is None
+    assert alpha_search(fit(X, y, n_components=[1, 2])) is None
 
 
 def test_a_search_over_one_value_is_that_value():
@@ -641,7 +733,10 @@ def test_pure_noise_is_not_learned():
 # Continuing
 
 
-@pytest.mark.parametrize("options", [{}, {"max_norm": 1.0}, {"trace_norm": 0.01}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"constraint": Constraint(max_norm=1.0)}, {"constraint": Constraint(trace_norm=0.01)}],
+)
 def test_warm_start_goes_on(options):
     X, y = sample()
     model = fit(X, y, warm_start=True, max_iter=3, tol=0.0, **options)
@@ -657,8 +752,11 @@ def test_warm_start_keeps_the_settings_that_were_searched():
     model = fit(X, y, warm_start=True, alpha="auto", n_components=[1, 2], refit=30)
     alpha, refit_alpha, width = model.alpha_, model.refit_alpha_, model.n_components_
     score = model.score(X, y)
+    tried = model.alpha_search_
     model.fit(X, y)
     assert (model.alpha_, model.refit_alpha_, model.n_components_) == (alpha, refit_alpha, width)
+    for name, values in tried.items():
+        np.testing.assert_array_equal(model.alpha_search_[name], values)
     assert model.score(X, y) > score - 0.02
 
 

@@ -15,8 +15,8 @@ from kernlens.methods.hkrr.starts import (
     gradient_outer_product,
     random_map,
     subspace_map,
-    truncated,
 )
+from kernlens.subspace import truncated
 from reference import hkrr
 from reference.bkernn_problems import LOSSES
 from reference.hkrr_problems import objective_of, planted_map, planted_rows, subspace_gap

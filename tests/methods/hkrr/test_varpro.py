@@ -14,8 +14,8 @@ from kernlens.kernels.radial import GaussianKernel, make_radial_kernel
 from kernlens.losses import SquaredLoss
 from kernlens.methods.hkrr import varpro
 from kernlens.methods.hkrr.objective import HyperKernelObjective
-from kernlens.methods.hkrr.problem import HyperKernelProblem, VarPro, constant_loss
-from kernlens.methods.hkrr.varpro import first_size, varpro_gradient, varpro_lbfgs
+from kernlens.methods.hkrr.problem import HyperKernelProblem, constant_loss
+from kernlens.methods.hkrr.varpro import VarPro, first_size, varpro_gradient, varpro_lbfgs
 from kernlens.optim.backtracking import StepRule
 from kernlens.penalties.operator_ball import INSIDE, project_on_ball
 from reference import hkrr
@@ -261,7 +261,8 @@ def test_prox_of_trace_norm_and_ball_satisfies_its_optimality_conditions(radius,
     rng = np.random.default_rng(0)
     B = 1.5 * rng.standard_normal(shape)
     kept = B.copy()
-    prox, penalty = problem._proximal_pair(objective, B)
+    limits = problem.limits(objective)
+    prox, penalty = limits.prox, limits.value
     end = prox(B, step)
     np.testing.assert_array_equal(B, kept)
     tau = step * objective.penalty_strength
@@ -297,7 +298,7 @@ def test_strength_of_the_trace_norm_is_in_units_of_the_best_constant():
     assert constant_loss(LOSSES["squared"], rows) == pytest.approx(mean_loss, rel=1e-12)
     B = np.random.default_rng(0).standard_normal((3, 4))
     expected = 0.3 * mean_loss * trace_norm(B)
-    assert problem.penalty_value(objective, B) == pytest.approx(expected, rel=1e-12)
+    assert problem.limits(objective).value(B) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("radius", [None, 0.6])
@@ -310,9 +311,9 @@ def test_with_the_trace_norm_steps_end_at_a_fixed_point_of_low_rank(
     result = problem.minimise(objective, start, max_iter=2000, tol=0.0)
     assert never_increases(result.history)
     end = result.solution
-    total = end.value + problem.penalty_value(objective, end.W)
+    total = end.value + problem.limits(objective).value(end.W)
     assert total == pytest.approx(result.history[-1], rel=1e-12)
-    prox, _ = problem._proximal_pair(objective, end.W)
+    prox = problem.limits(objective).prox
     gradient = objective.gradient(end)
     step = 0.1 / np.linalg.norm(gradient)
     assert np.linalg.norm(prox(end.W - step * gradient, step) - end.W) < 1e-6
@@ -330,7 +331,7 @@ def test_factored_lbfgs_and_proximal_steps_find_the_same_penalised_minimum(loss)
     second = smooth.minimise(
         objective, start, max_iter=500, tol=1e-13, watch=lambda point: seen.append(point)
     ).solution
-    values = [point.value + by_steps.penalty_value(objective, point.W) for point in (first, second)]
+    values = [point.value + by_steps.limits(objective).value(point.W) for point in (first, second)]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
     assert len(seen) > 5 and seen[-1].value == pytest.approx(second.value, rel=1e-6)
 
@@ -344,8 +345,7 @@ def test_the_optimiser_of_the_problem_honours_the_ball(steps, trace, radius):
     seen = []
     result = problem.minimise(objective, start, max_iter=100, tol=1e-9, watch=seen.append)
     first, last = (
-        point.value + problem.penalty_value(objective, point.W)
-        for point in (start, result.solution)
+        point.value + problem.limits(objective).value(point.W) for point in (start, result.solution)
     )
     assert last < first
     largest = max(norm(point.W) for point in [*seen, result.solution])
@@ -371,8 +371,8 @@ def test_a_start_outside_the_ball_ends_inside(steps, trace, loss):
     result = problem.minimise(objective, start, max_iter=20, tol=1e-9, watch=seen.append)
     assert max(norm(point.W) for point in [*seen, result.solution]) <= radius * (1 + 1e-12)
     nearest = objective.at(project_on_ball(start.W, radius))
-    total = result.solution.value + problem.penalty_value(objective, result.solution.W)
-    assert total <= nearest.value + problem.penalty_value(objective, nearest.W)
+    total = result.solution.value + problem.limits(objective).value(result.solution.W)
+    assert total <= nearest.value + problem.limits(objective).value(nearest.W)
 
 
 def test_inputs_are_left_alone():

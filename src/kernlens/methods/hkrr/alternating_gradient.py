@@ -3,15 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
+from kernlens._validation import check_count
+from kernlens.methods.hkrr.limits import MapLimits
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
-from kernlens.methods.hkrr.varpro import Prox, Watch, first_size, map_step, stalled
+from kernlens.methods.hkrr.varpro import Prox, Watch, check_rule, first_size, map_step, stalled
 from kernlens.optim.backtracking import Step, StepRule, backtrack
 from kernlens.optim.lbfgs import Progress
+
+
+@dataclass(frozen=True)
+class AlternatingGradient:
+    """Alternating gradient descent (Algorithms 2 and 4).
+
+    Parameters
+    ----------
+    n_coefficient_steps : int, default=10
+        Steps in the coefficients after every step in the map, the paper's n_alpha.
+    rule : StepRule
+        Constants of both line searches.
+
+    Examples
+    --------
+    >>> from kernlens import AlternatingGradient, HKRRRegressor
+    >>> model = HKRRRegressor(optimizer=AlternatingGradient(5), max_iter=500)
+    """
+
+    n_coefficient_steps: int = 10
+    rule: StepRule = field(default_factory=StepRule)
+
+    def __post_init__(self) -> None:
+        check_count("n_coefficient_steps", self.n_coefficient_steps)
+        check_rule(self.rule)
+
+    @property
+    def search_iter(self) -> int:
+        """Iterations that are worth spending at one setting of a search."""
+        return 200
+
+    def minimise(
+        self,
+        objective: HyperKernelObjective,
+        start: HyperKernelPoint,
+        limits: MapLimits,
+        *,
+        max_iter: int,
+        tol: float,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> SolveResult:
+        """Algorithm 4 from no coefficients at all, ending with the best ones for its map."""
+        fitter = objective.fitter
+        constant = fitter.loss.best_constant(fitter.y, fitter.weights)
+        nothing = np.zeros_like(start.fit.coefficients)
+        result = alternating_gradient(
+            objective,
+            objective.with_coefficients(start.W, nothing, constant),
+            prox=limits.prox,
+            penalty=limits.value,
+            n_coefficient_steps=self.n_coefficient_steps,
+            max_iter=max_iter,
+            tol=tol,
+            rule=self.rule,
+            progress=progress,
+            watch=watch,
+        )
+        end = objective.at(result.solution.W, start=result.solution)
+        last = end.value + limits.value(end.W)
+        return replace(result, solution=end, history=(*result.history, min(last, *result.history)))
 
 
 def alternating_gradient(

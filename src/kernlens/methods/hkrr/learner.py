@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
+from kernlens.base.fitting import Stage
+from kernlens.base.learner import Directions, Learner, LeftOut
+from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Split
+from kernlens.fits.projected_function import ProjectedKernelFunction
 from kernlens.fits.tuned_ridge import Tuned, settle_refit, tune_refit
-from kernlens.linalg.kernel_blocks import KernelBlocks
 from kernlens.methods.hkrr.objective import HyperKernelPoint
 from kernlens.methods.hkrr.plan import LearnedKernel
 from kernlens.methods.hkrr.problem import constant_loss
-from kernlens.methods.hkrr.rows import START_ALPHA, StageRows
-from kernlens.methods.hkrr.search import (
-    SettingSearch,
-    Visited,
-    direction_strengths,
-)
+from kernlens.methods.hkrr.search import SHARE, SettingSearch, Visited, direction_strengths
+from kernlens.methods.hkrr.stages import START_ALPHA, Stages
 from kernlens.methods.hkrr.varpro import Watch
 from kernlens.optim.lbfgs import Progress
 from kernlens.penalties.operator_ball import project_on_ball
-from kernlens.subspace import truncated
+from kernlens.subspace import estimate_n_directions, truncated
 
 #: First maps that are learned from, the best of those compared.
 N_STARTS = 3
@@ -38,80 +37,118 @@ SLOPE_ROWS = 5000
 
 
 @dataclass
-class HyperKernelLearner:
-    """Learn a map and a function.
+class HyperKernelLearner(Stages, Learner[LearnedKernel]):
+    """Learns a map and a function, and keeps the best map if interrupted.
 
     Attributes
     ----------
-    stages : StageRows
-        The problem, the rows and the plan.
-    report : callable or None
+    stage : callable or None
         Name of a stage -> callback of its iterations.
+    searched : SettingSearch or None
+        The search of settings, if there was one.
     """
 
-    stages: StageRows
-    report: Callable[[str], Progress] | None = None
+    stage: Stage | None = None
+    searched: SettingSearch | None = field(default=None, init=False)
     _seen: HyperKernelPoint | None = field(default=None, init=False)
     _seen_alpha: float = field(default=START_ALPHA, init=False)
 
     def learn(self) -> LearnedKernel:
         """Choose the settings, learn the map, fit the function."""
-        if not self.stages.plan.searches:
-            alpha = self.stages.plan.path[-1]
-            start = self._approach() if self.stages.plan.start is None else self.stages.plan.start
-            result = self._minimise_on_many([start], alpha)
-            return self._finish(result, Tuned(1.0, alpha, np.nan), alpha, ())
-        search = self._search()
-        chosen = self._choose(search)
-        tuned, plain = Tuned(1.0, chosen.alpha, chosen.loss), False
-        if self.stages.plan.refit_centers is not None:
-            tuned, plain = self._tune(search, chosen)
-        if plain:
-            result = SolveResult(self.stages.plain_map(), Status.PLAIN, 0)
-        else:
-            result = self._minimise_on_many(chosen.maps, chosen.alpha)
-        if self.stages.plan.refit_centers is not None and not plain:
-            tuned = settle_refit(
-                self.stages.problem.ridge,
-                self.stages.tuning_splits(list(search.splits)),
-                chosen.maps,
-                result.solution.W,
-                tuned,
-                chosen.alpha,
-                self.stages.plan.bounds,
-            )
-        return self._finish(result, tuned, chosen.alpha, tuple(search.visited))
-
-    def go_on(self, W: FloatArray, tuned: Tuned, alpha: float) -> LearnedKernel:
-        """Learn on from a map, with settings chosen before."""
-        return self._finish(self._minimise_on_many([W], alpha), tuned, alpha, ())
+        start, kept = self.plan.start, self.plan.kept
+        if kept is not None and start is not None:
+            result = self._minimise_on_many([start], kept.alpha)
+            return self._finish(result, kept.tuned, kept.alpha, kept.search)
+        if self.plan.searches:
+            return self._learn_with_search()
+        alpha = self.plan.path[-1]
+        result = self._minimise_on_many([self._approach() if start is None else start], alpha)
+        return self._finish(result, Tuned(1.0, alpha, np.nan), alpha)
 
     def finish_interrupted(self) -> LearnedKernel:
         """The function on the best map of the stage that was interrupted."""
-        W = self.stages.first_map() if self._seen is None else self._seen.W
-        if len(W) > self.stages.widths[0]:
-            W = truncated(W, self.stages.widths[0])
-        if self.stages.problem.radius is not None:
-            W = project_on_ball(W, self.stages.problem.radius)
-        alpha = self.stages.plan.given_alpha or self._seen_alpha
+        W = self.first_map() if self._seen is None else self._seen.W
+        if len(W) > self.widths[0]:
+            W = truncated(W, self.widths[0])
+        if self.problem.radius is not None:
+            W = project_on_ball(W, self.problem.radius)
+        alpha = self.plan.given_alpha or self._seen_alpha
         return self._finish(SolveResult(W, Status.INTERRUPTED, 0), Tuned(1.0, alpha, np.nan), alpha)
 
-    def _search(self) -> SettingSearch:
-        splits = self.stages.splits()
-        search = SettingSearch(
-            self.stages.problem,
+    def left_out(self, learned: LearnedKernel) -> LeftOut:
+        """Predict every part with a map learned on the others, with the settings that were chosen.
+
+        The parts are those of the search of settings. No row is returned if there are too few of
+        them, or of a class, to leave any out.
+        """
+        rows, strata = self.search_rows()
+        plan = self.plan.with_settings(learned.alpha, len(learned.W))
+        nothing = rows.take(slice(0, 0))
+        parts = [LeftOut(nothing.y, nothing.y, nothing.weights)]
+        for train, test in self.folds():
+            part = replace(
+                self,
+                rows=rows.take(train),
+                strata=None if strata is None else strata[train],
+                plan=plan,
+                stage=None,
+            )
+            held = rows.take(test)
+            decision = part.learn_again(learned).function.decision(held.X)
+            parts.append(LeftOut(decision, held.y, held.weights))
+        return LeftOut.joined(parts)
+
+    def learn_again(self, learned: LearnedKernel) -> LearnedKernel:
+        """Learn from the beginning, with the settings of another fit."""
+        if learned.status is Status.PLAIN:
+            result = SolveResult(self.plain_map(), Status.PLAIN, 0)
+        else:
+            result = self._minimise_on_many([self._approach()], learned.alpha)
+        tuned = Tuned(learned.scale, learned.refit_alpha, np.nan)
+        return self._finish(result, tuned, learned.alpha)
+
+    def _learn_with_search(self) -> LearnedKernel:
+        search = self.searched = self._search()
+        chosen = self._choose(search)
+        record = search.record(chosen)
+        if self.plan.refit_centers is None:
+            result = self._minimise_on_many(chosen.maps, chosen.alpha)
+            tuned = Tuned(1.0, chosen.alpha, chosen.loss)
+            return self._finish(result, tuned, chosen.alpha, record)
+        splits = self.tuning_splits(list(search.splits))
+        tuned, plain = self._tune(splits, chosen)
+        if plain:
+            result = SolveResult(self.plain_map(), Status.PLAIN, 0)
+            return self._finish(result, tuned, chosen.alpha, record)
+        result = self._minimise_on_many(chosen.maps, chosen.alpha)
+        tuned = settle_refit(
+            self.problem.ridge,
             splits,
-            self.stages.plan.path,
-            self.stages.plan.bounds,
-            self._report("choosing settings"),
+            chosen.maps,
+            result.solution.W,
+            tuned,
+            chosen.alpha,
+            self.plan.bounds,
+        )
+        return self._finish(result, tuned, chosen.alpha, record)
+
+    def _search(self) -> SettingSearch:
+        splits = self.splits()
+        search = SettingSearch(
+            self.problem,
+            splits,
+            self.plan.path,
+            self.plan.bounds,
+            self._progress("choosing settings"),
             self._watch,
         )
-        nothing = constant_loss(self.stages.problem.loss, self.stages.rows)
-        starts = self.stages.first_maps(splits[0])
+        nothing = constant_loss(self.problem.loss, self.rows)
+        starts = self.first_maps(splits[0])
         for attempt in range(RESTARTS + 1):
             tried = starts[attempt * N_STARTS : (attempt + 1) * N_STARTS]
             if not tried:
                 break
+            search.attempt = attempt
             self._follow_widths(search, tried)
             if search.best.loss < (1.0 - STUCK) * nothing:
                 break
@@ -121,14 +158,14 @@ class HyperKernelLearner:
         """The widest maps first; narrower ones begin with what mattered to them."""
         already = len(search.visited)
         settled = search.settle(starts)
-        widest = self.stages.widths[0]
+        widest = self.widths[0]
         if settled.n_components > widest:
             search.follow(search.narrowed(settled, widest))
         else:
             search.follow(settled.maps)
-        for width in self.stages.widths[1:]:
-            search.follow(search.narrowed(self._turning_point(search, already), width))
-        if self.stages.plan.n_components is None:
+        for width in self.widths[1:]:
+            search.follow(search.narrowed(_turning_point(search, already), width))
+        if self.plan.n_components is None:
             self._narrow_while_it_helps(search, already)
 
     def _narrow_while_it_helps(self, search: SettingSearch, already: int) -> None:
@@ -138,76 +175,60 @@ class HyperKernelLearner:
             width = min(search.n_directions(best), best.n_components - 1)
             if width < 1:
                 return
-            turn = self._turning_point(search, already)
-            smaller = [alpha for alpha in self.stages.plan.path if alpha <= turn.alpha]
+            turn = _turning_point(search, already)
+            smaller = [alpha for alpha in self.plan.path if alpha <= turn.alpha]
             already = len(search.visited)
             search.follow(search.narrowed(turn, width), smaller)
             if min(setting.loss for setting in search.visited[already:]) >= best.loss:
                 return
 
-    def _turning_point(self, search: SettingSearch, already: int) -> Visited:
-        """Where narrower maps branch off: the step before the best of this round."""
-        path = search.visited[already:]
-        best = min(range(len(path)), key=lambda k: path[k].loss)
-        step_before = path[max(best - 1, 0)]
-        same_width = step_before.n_components == path[best].n_components
-        return step_before if same_width else path[best]
-
     def _choose(self, search: SettingSearch) -> Visited:
         """The best setting; with a given alpha, the best at the end of the approach to it."""
-        alpha = self.stages.plan.given_alpha
+        alpha = self.plan.given_alpha
         eligible = [setting for setting in search.visited if alpha in (None, setting.alpha)]
         return min(eligible, key=lambda setting: setting.loss)
 
-    def _tune(self, search: SettingSearch, chosen: Visited) -> tuple[Tuned, bool]:
+    def _tune(self, splits: list[Split], chosen: Visited) -> tuple[Tuned, bool]:
         """Settings of the last fit, and whether they are for the plain map."""
-        splits = self.stages.tuning_splits(list(search.splits))
-        bounds = self.stages.plan.bounds
-        tuned = tune_refit(self.stages.problem.ridge, splits, chosen.maps, chosen.alpha, bounds)
-        given = self.stages.plan.n_components is not None or self.stages.problem.radius is not None
-        if given or not self.stages.forms_square_maps:
+        ridge, bounds = self.problem.ridge, self.plan.bounds
+        tuned = tune_refit(ridge, splits, chosen.maps, chosen.alpha, bounds)
+        given = self.plan.n_components is not None or self.problem.radius is not None
+        if given or not self.forms_square_maps:
             return tuned, False
-        plain = tune_refit(
-            self.stages.problem.ridge,
-            splits,
-            [self.stages.plain_map()] * len(splits),
-            chosen.alpha,
-            bounds,
-        )
+        same = [self.plain_map()] * len(splits)
+        plain = tune_refit(ridge, splits, same, chosen.alpha, bounds)
         return (plain, True) if plain.loss < (1.0 - PLAIN_GAIN) * tuned.loss else (tuned, False)
 
     def _approach(self) -> FloatArray:
         """Without a search: go down to the given alpha on the rows of the learning."""
-        rows = self.stages.learning_rows()
-        Z = self.stages.centers(rows, self.stages.plan.n_centers)
-        split = self.stages.splits()[0]
-        everything = Split(rows, split.test, Z)
+        rows = self.learning_rows()
+        Z = self.draw_centers(rows, self.plan.centers.number)
+        split = self.splits()[0]
         search = SettingSearch(
-            self.stages.problem,
-            [everything],
-            self.stages.plan.path[:-1],
-            progress=self._report("approaching alpha"),
+            self.problem,
+            [Split(rows, split.test, Z)],
+            self.plan.path[:-1],
+            progress=self._progress("approaching alpha"),
             watch=self._watch,
         )
-        self._follow_widths(search, self.stages.first_maps(split)[:N_STARTS])
+        self._follow_widths(search, self.first_maps(split)[:N_STARTS])
         return search.visited[-1].maps[0]
 
     def _minimise_on_many(self, maps: Sequence[FloatArray], alpha: float) -> SolveResult:
         """Learn on as many rows as pays, from the best of some maps."""
-        rows = self.stages.learning_rows()
-        objective = self.stages.problem.objective(
-            rows, self.stages.centers(rows, self.stages.plan.n_centers), alpha
-        )
+        rows = self.learning_rows()
+        Z = self.draw_centers(rows, self.plan.centers.number)
+        objective = self.problem.objective(rows, Z, alpha)
         points = [objective.at(B) for B in maps]
-        start = min(points, key=lambda point: self.stages.problem.value(objective, point))
+        start = min(points, key=lambda point: self.problem.value(objective, point))
         watch = self._watch(alpha)
         watch(start)
-        return self.stages.problem.minimise(
+        return self.problem.minimise(
             objective,
             start,
-            max_iter=self.stages.plan.max_iter,
-            tol=self.stages.plan.tol,
-            progress=self._report("learning the map"),
+            max_iter=self.plan.max_iter,
+            tol=self.plan.tol,
+            progress=self._progress("learning the map"),
             watch=watch,
         )
 
@@ -225,45 +246,56 @@ class HyperKernelLearner:
         result: SolveResult,
         tuned: Tuned,
         alpha: float,
-        visited: tuple[Visited, ...] = (),
+        search: SearchRecord | None = None,
     ) -> LearnedKernel:
+        """Fit the function on all rows, and measure its directions."""
         end = result.solution
         W = end.W if isinstance(end, HyperKernelPoint) else end
-        n_centers = self.stages.plan.refit_centers or self.stages.plan.n_centers
         B = tuned.scale * W
-        Z = self.stages.centers(self.stages.rows, n_centers, B, tuned.alpha)
-        objective = self.stages.problem.objective(self.stages.rows, Z, tuned.alpha)
-        blocks = KernelBlocks(
-            B,
-            self.stages.rows.X,
-            Z,
-            self.stages.problem.kernel,
-            self.stages.problem.n_jobs,
-            slopes=False,
-        )
-        coefficients, intercept = objective.fitter.function(blocks)
-        sample = self.stages.rows.take(slice(0, SLOPE_ROWS))
-        part = self.stages.problem.objective(sample, Z, tuned.alpha).with_coefficients(
-            B, coefficients, intercept
-        )
-        slopes, directions = direction_strengths(part, sample.weights)
+        n_centers = self.plan.refit_centers or self.plan.centers.number
+        Z = self.draw_centers(self.rows, n_centers, B, tuned.alpha)
+        coefficients, intercept = self.problem.ridge.function(self.rows, B, Z, tuned.alpha)
+        sample = self.rows.take(slice(0, SLOPE_ROWS))
+        objective = self.problem.objective(sample, Z, tuned.alpha)
+        point = objective.with_coefficients(B, coefficients, intercept)
         # Without a learning that ended, the objective is that of the function that is kept.
-        kept = part.value + self.stages.problem.penalty_value(objective, B)
-        value = result.history[-1] if result.history else kept
+        value = result.history[-1] if result.history else self.problem.value(objective, point)
         return LearnedKernel(
-            W,
-            tuned.scale,
-            Z,
-            coefficients,
-            intercept,
-            slopes,
-            directions,
-            alpha,
-            tuned.alpha,
-            value,
-            result,
-            visited,
+            function=ProjectedKernelFunction(
+                B, Z, coefficients, intercept, self.problem.kernel, self.problem.n_jobs
+            ),
+            directions=_directions(point, sample.weights),
+            alpha=alpha,
+            objective=value,
+            history=result.history,
+            n_iter=result.n_iter,
+            status=result.status,
+            search=search,
+            W=W,
+            scale=tuned.scale,
+            unit=self.unit,
+            refit_alpha=tuned.alpha,
         )
 
-    def _report(self, name: str) -> Progress | None:
-        return None if self.report is None else self.report(name)
+    def _progress(self, name: str) -> Progress | None:
+        return None if self.stage is None else self.stage(name)
+
+
+def _turning_point(search: SettingSearch, already: int) -> Visited:
+    """Where narrower maps branch off: the step before the best of this round."""
+    path = search.visited[already:]
+    best = min(range(len(path)), key=lambda k: path[k].loss)
+    step_before = path[max(best - 1, 0)]
+    same_width = step_before.n_components == path[best].n_components
+    return step_before if same_width else path[best]
+
+
+def _directions(point: HyperKernelPoint, weights: FloatArray) -> Directions:
+    """Directions along which the function at a point varies."""
+    slopes, directions = direction_strengths(point, weights)
+    return Directions(
+        directions,
+        slopes,
+        np.linalg.norm(slopes[:, None] * directions, axis=0),
+        estimate_n_directions(slopes, directions.shape[1], SHARE),
+    )

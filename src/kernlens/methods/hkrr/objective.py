@@ -19,7 +19,6 @@ from kernlens.linalg.kernel_blocks import (
     KernelBlocks,
     weighted_squared_distance_gradient,
 )
-from kernlens.linalg.whitened_features import JITTER
 from kernlens.losses import Loss
 
 
@@ -73,13 +72,11 @@ class HyperKernelObjective:
         loss: Loss,
         alpha: float,
         *,
-        intercept: bool = True,
         penalty_strength: float = 0.0,
-        jitter: float = JITTER,
         n_jobs: int | None = None,
     ) -> HyperKernelObjective:
         """Return the objective on `rows`."""
-        fitter = NystromFitter(loss, rows.y, rows.weights, alpha, intercept, jitter)
+        fitter = NystromFitter(loss, rows.y, rows.weights, alpha)
         return cls(rows.X, Z, kernel, fitter, penalty_strength, n_jobs)
 
     def at(
@@ -117,8 +114,8 @@ class HyperKernelObjective:
             weights *= block.slopes
             return weights
 
-        among_centres = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.centre_kernel[1]
-        return weighted_squared_distance_gradient(point.blocks, row_weights, among_centres)
+        among_centers = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.centre_kernel[1]
+        return weighted_squared_distance_gradient(point.blocks, row_weights, among_centers)
 
     def coefficient_gradients(self, point: HyperKernelPoint) -> tuple[FloatArray, FloatArray]:
         """Gradient of L in the coefficients (n_targets, n_centers) and the intercept."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernlens._array import FloatArray
-from kernlens._result import SolveResult
+from kernlens.base.learner import Learned
+from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Bounds
-from kernlens.methods.hkrr.search import Visited
+from kernlens.fits.projected_function import ProjectedKernelFunction
+from kernlens.fits.tuned_ridge import Tuned
+from kernlens.methods.hkrr.options import N_RANDOM, Centers
 
 #: Components that a search starts with.
 WIDE = 20
@@ -17,6 +20,25 @@ WIDE = 20
 ALPHAS = tuple(10.0 ** -np.arange(1.0, 9.0))
 #: A given alpha is approached from these multiples of it.
 APPROACH = (100.0, 10.0, 1.0)
+
+
+@dataclass(frozen=True)
+class KeptSettings:
+    """What an earlier fit has chosen, to go on with.
+
+    Attributes
+    ----------
+    alpha : float
+        Regularisation while the map is learned.
+    tuned : Tuned
+        Factor of the map and alpha of the last fit.
+    search : SearchRecord or None
+        How they were chosen.
+    """
+
+    alpha: float
+    tuned: Tuned
+    search: SearchRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -29,40 +51,46 @@ class LearningPlan:
         Numbers of rows of B to choose from; None for the automatic choice.
     alphas : tuple of float, or None
         Values to choose from; None for the automatic grid.
-    n_centers : int
-        Centres while learning.
-    centers : {"uniform", "leverage"}
-        How they are drawn.
+    centers : Centers
+        Number of centres while learning, and how they are drawn.
     refit_centers : int or None
         Centres of the last fit, None for no such fit.
-    init : {"auto", "random", "subspace"} or ndarray of shape (n_components, n_features)
-        First maps.
-    n_init : int
+    n_random : int
         Random first maps that are compared.
+    subspace : bool
+        Whether a first map comes from the gradients of a plain fit.
+    given : ndarray of shape (n_components, n_inputs) or None
+        The only first map, whose size does not matter.
     max_iter, tol : int, float
-        Of the learning on all rows.
+        End of the learning on all rows.
     bounds : tuple of ndarray of shape (n_targets,), or None
-        Of the predictions that are scored.
-    start : ndarray of shape (n_components, n_features) or None
+        Lowest and highest of the predictions that are scored.
+    max_norm : float or None
+        Bound of the operator norm of B in the units of the user; None for no bound.
+    start : ndarray of shape (n_components, n_inputs) or None
         A map learned before, to start from as it is.
+    kept : KeptSettings or None
+        Settings to go on with from `start`; nothing is then chosen.
     """
 
-    n_components: tuple[int, ...] | None
-    alphas: tuple[float, ...] | None
-    n_centers: int
-    centers: str
-    refit_centers: int | None
-    init: str | FloatArray
-    n_init: int
-    max_iter: int
-    tol: float
+    n_components: tuple[int, ...] | None = None
+    alphas: tuple[float, ...] | None = None
+    centers: Centers = field(default_factory=Centers)
+    refit_centers: int | None = None
+    n_random: int = N_RANDOM
+    subspace: bool = True
+    given: FloatArray | None = None
+    max_iter: int = 100
+    tol: float = 1e-4
     bounds: Bounds | None = None
+    max_norm: float | None = None
     start: FloatArray | None = None
+    kept: KeptSettings | None = None
 
-    def widths(self, n_features: int) -> tuple[int, ...]:
-        """Numbers of components, widest first; more than columns would give the same kernels."""
+    def widths(self, n_inputs: int) -> tuple[int, ...]:
+        """Numbers of components, widest first; more than inputs would give the same kernels."""
         wanted = (WIDE,) if self.n_components is None else self.n_components
-        return tuple(sorted({min(k, n_features) for k in wanted}, reverse=True))
+        return tuple(sorted({min(k, n_inputs) for k in wanted}, reverse=True))
 
     @property
     def path(self) -> tuple[float, ...]:
@@ -84,42 +112,29 @@ class LearningPlan:
         given = self.given_alpha is not None and len(self.n_components or ()) == 1
         return not given or self.refit_centers is not None
 
+    def with_settings(self, alpha: float, n_components: int) -> LearningPlan:
+        """The plan of a fit from the beginning in which nothing is chosen."""
+        return replace(self, alphas=(alpha,), n_components=(n_components,), start=None, kept=None)
 
-@dataclass(frozen=True)
-class LearnedKernel:
-    """The outcome: a map, and the function on it.
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedKernel(Learned):
+    """A map, and the function on it.
 
     Attributes
     ----------
-    W : ndarray of shape (n_components, n_features)
+    W : ndarray of shape (n_components, n_inputs)
         The map as it was learned, divided by the length scale of the start.
     scale : float
         What the last fit multiplies it by.
-    Z : ndarray of shape (n_centers, n_features)
-        Centres of the last fit.
-    coefficients, intercept : ndarray of shape (n_targets, n_centers), (n_targets,)
-        The function, on ``scale * W``.
-    slopes, directions : ndarray of shape (n_components,), (n_components, n_features)
-        How fast the function varies, and along which directions.
-    alpha, refit_alpha : float
-        Regularisation while learning and in the last fit.
-    value : float
-        Objective at the end of the learning.
-    result : SolveResult
-        How the learning ended.
-    visited : tuple of Visited
-        Settings tried.
+    unit : float
+        What makes a map in the units of the user of W: the bound of its norm there over that here.
+    refit_alpha : float
+        Regularisation of the last fit.
     """
 
+    function: ProjectedKernelFunction
     W: FloatArray
     scale: float
-    Z: FloatArray
-    coefficients: FloatArray
-    intercept: FloatArray
-    slopes: FloatArray
-    directions: FloatArray
-    alpha: float
+    unit: float
     refit_alpha: float
-    value: float
-    result: SolveResult
-    visited: tuple[Visited, ...]

@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from kernlens._array import FloatArray
+from kernlens._parameters import documented
 from kernlens._rows import CanonicalRows
-from kernlens._validation import check_positive
-from kernlens.base.arrays import check_fit_arrays, regression_targets
-from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
-from kernlens.base.standardisation import Standardisation
-from kernlens.fits.held_out import Bounds
-from kernlens.losses import SquaredLoss
+from kernlens.base.targets import Targets
 from kernlens.methods.hkrr.estimator import BaseHKRR
+from kernlens.methods.hkrr.options import Centers, Constraint
+from kernlens.methods.hkrr.parameters import PARAMETERS
 
 
+@documented
 class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     """Hyper-kernel ridge regression (HKRR).
 
@@ -28,75 +25,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
 
     Parameters
     ----------
-    alpha : "auto", float or list of float, default="auto"
-        Regularisation, the paper's lambda. ``"auto"`` tries 0.1, 0.01, ... down to 1e-8 along a
-        warm-started path and stops when held-out rows are predicted worse twice in a row; the best
-        is taken. Held out are five folds (up to 1000 rows), three (up to 3000), or a quarter of the
-        first 5000 rows. A list is searched the same way. `alpha_search_` has what was seen.
-    n_components : "auto", int or list of int, default="auto"
-        Number d of rows of B, at most the number of columns (more would give the same kernels).
-        ``"auto"`` starts with 20 and also tries as many as the function of the best wide map varies
-        along by at least 2 percent. A list is searched together with `alpha` (Section 4.3), wide
-        to narrow, each narrower map started from the directions that mattered to a wider one.
-    n_centers : int, default=200
-        Nystrom centres while B is learned; all rows if there are fewer.
-    kernel : str or RadialKernel, default="gaussian"
-        Mother kernel: ``"gaussian"``, ``"matern32"``, ``"matern52"``, ``"rational_quadratic"``,
-        ``"laplace"``; or a subclass of ``kernlens.kernels.radial.RadialKernel`` with its profile
-        and derivative.
-    n_directions : "auto" or int, default="auto"
-        Directions kept in `components_` and by `transform`, at most `n_components_`. ``"auto"``
-        keeps those with a share of at least ``min(0.02, 1 / n_features)`` of the importance.
-        Predictions always use all of B.
-    optimizer : str, VarPro or AlternatingGradient, default="auto"
-        ``"varpro"`` (also ``"auto"``): L-BFGS on the objective with the coefficients minimised out;
-        ``"varpro_gradient"``: Algorithm 3, projected gradient steps on it; ``"agd"``: Algorithm 4,
-        steps in B and in the coefficients in turn. The classes of
-        ``kernlens.methods.hkrr.problem`` set the constants of the line searches and the
-        number of inner steps.
-    init : {"auto", "random", "subspace"} or array-like of shape (d, n_features), default="auto"
-        First maps: `n_init` random ones; the root of the average gradient outer product of a plain
-        kernel ridge fit; both; or a given matrix, in the units the rows are used in, whose number
-        of rows is then `n_components`. The one that
-        predicts held-out rows best is taken (Section 5). A search that gets nowhere is started
-        again from the next one, twice at most.
-    n_init : int, default=10
-        Number of random first maps.
-    centers : {"uniform", "leverage"}, default="uniform"
-        Centres are drawn without replacement, uniformly or by approximate leverage scores
-        (Remark 6).
-    refit : "auto", "exact", int or None, default="auto"
-        Last fit once B is learned (Appendix D.1), with the length scale and alpha tuned again on
-        held-out rows: on so many centres, on all rows (``"exact"``), or none. ``"auto"`` takes
-        ``sqrt(2e10 / n)`` centres, between 300 and 1000 and not fewer than `n_centers`. If all
-        columns alike (B the identity) predict held-out rows better than any learned map, that is
-        kept and `status_` says so; only with ``n_components="auto"``.
-    max_norm : float or None, default=None
-        Bound of the operator norm of B, 1 in the paper; None lifts it. The length scale is then
-        fixed by the median heuristic for a random map of half that norm.
-    trace_norm : float, default=0.0
-        Strength tau of the penalty ``tau * L0 * |B / l|_*`` (L0 the loss of the best constant, l
-        the length scale), which drives B to low rank.
-    truncate : "auto", float or None, default="auto"
-        Keep predictions within the range of the training targets, within [-M, M] for a given M (the
-        paper's T_M, Section 4.3), or do not. Held-out rows are scored the same way.
-    standardize : bool, default=True
-        Use ``(x - mean) / std`` of every column; constant columns are ignored.
-    max_iter : int, default=100
-        Iterations of the last stage of the learning; earlier ones have at most 25. The gradient
-        methods, ``"varpro_gradient"`` and ``"agd"``, need several hundred.
-    tol : float, default=1e-4
-        Relative decrease of the objective at which the last stage stops. Smaller values fit the
-        training rows more closely, which on noisy data predicts worse.
-    warm_start : bool, default=False
-        Start from the map of the previous fit, with as many components; a given `alpha` is used,
-        ``"auto"`` keeps what was chosen before. Ignored if the number of columns has changed.
-    n_jobs : int or None, default=None
-        Threads; None uses all cores. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        For first maps and centres.
-    verbose : bool, default=False
-        Show a progress bar.
+    {parameters}
 
     Attributes
     ----------
@@ -116,13 +45,16 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     alpha_, refit_alpha_ : float
         Regularisation while B was learned and in the last fit.
     alpha_search_ : dict
-        Held-out ``"loss"`` of every ``"alpha"`` and ``"n_components"`` tried, if any were.
+        Held-out ``"loss"`` of every ``"alpha"`` and ``"n_components"`` tried, if any were, and the
+        position ``"chosen"`` of the one in use.
     centers_ : ndarray of shape (n_refit_centers, n_features)
         Centres of the fitted function.
     dual_coef_ : ndarray of shape (n_targets, n_refit_centers)
         Coefficients of the centres.
-    intercept_, mean_ : ndarray of shape (n_targets,), (n_features,)
-        Constant, and means of the columns.
+    intercept_ : ndarray of shape (n_targets,)
+        Constant.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Means of the columns, and what they are divided by in a fit.
     kernel_ : str or RadialKernel
         The kernel the function was fitted with.
     bounds_ : tuple of ndarray of shape (n_targets,), or None
@@ -137,9 +69,9 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
 
     Notes
     -----
-    Minimised is half of the paper's objective (5), with an intercept c, sample weights w, n their
-    sum, a jitter of 1e-10 on the diagonal of the centres' kernel matrix, and every target divided
-    by its standard deviation:
+    The objective is half of the paper's (5), with an intercept c, sample weights w, n their sum, a
+    jitter of 1e-10 on the diagonal of the centres' kernel matrix, and every target divided by its
+    standard deviation, so that all count alike:
 
         L(B, a, c) = 1/(2n) sum_i w_i (y_i - (K_B a)_i - c)^2 + (alpha/2) a^T K_zz,B a.
 
@@ -178,21 +110,20 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     (2, 10)
     """
 
+    _parameters = PARAMETERS
+
     def __init__(
         self,
         *,
         alpha: Any = "auto",
         n_components: Any = "auto",
-        n_centers: int = 200,
+        centers: int | Centers = 200,
         kernel: Any = "gaussian",
         n_directions: int | str = "auto",
         optimizer: Any = "auto",
         init: Any = "auto",
-        n_init: int = 10,
-        centers: str = "uniform",
         refit: int | str | None = "auto",
-        max_norm: float | None = None,
-        trace_norm: float = 0.0,
+        constraint: Constraint | None = None,
         truncate: float | str | None = "auto",
         standardize: bool = True,
         max_iter: int = 100,
@@ -202,68 +133,31 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         random_state: Any = None,
         verbose: int | bool = False,
     ) -> None:
-        self.alpha = alpha
-        self.n_components = n_components
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.n_directions = n_directions
-        self.optimizer = optimizer
-        self.init = init
-        self.n_init = n_init
-        self.centers = centers
-        self.refit = refit
-        self.max_norm = max_norm
-        self.trace_norm = trace_norm
-        self.truncate = truncate
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> HKRRRegressor:
-        """Learn the map and the function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets; several are fitted together, with the same map, each divided by its standard
-            deviation so that all count alike.
-        sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
-
-        Returns
-        -------
-        self
-        """
-        X, y, weights = check_fit_arrays(
-            self, X, y, sample_weight, multi_output=True, y_numeric=True
+        super().__init__(
+            alpha=alpha,
+            n_components=n_components,
+            centers=centers,
+            kernel=kernel,
+            n_directions=n_directions,
+            optimizer=optimizer,
+            init=init,
+            refit=refit,
+            constraint=constraint,
+            standardize=standardize,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
         )
-        targets = regression_targets(y)
-        self._single_target = y.ndim == 1
-        self._fit_encoded(X, targets, weights, SquaredLoss())
-        return self
+        self.truncate = truncate
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.truncate is not None and self.truncate != "auto":
-            check_positive("truncate", self.truncate, other="'auto' or None")
-
-    def _target_units(self, rows: CanonicalRows) -> Standardisation:
-        # Every target counts alike, whatever its unit, and any unit gives the same fit.
-        return Standardisation.of(rows.y.T, rows.weights, True)
-
-    def _bounds(self, y: FloatArray, targets: Standardisation) -> Bounds | None:
+    def _measure_targets(self, rows: CanonicalRows) -> Targets:
+        targets = Targets.standardized(rows.y, rows.weights)
         if self.truncate is None:
-            return None
+            return targets
         if self.truncate == "auto":
-            return y.min(axis=1), y.max(axis=1)
-        largest = np.full((1, len(y)), float(self.truncate))
-        return targets.apply(-largest)[0], targets.apply(largest)[0]
+            return targets.within(rows.y.min(axis=1), rows.y.max(axis=1))
+        largest = np.full(len(rows.y), float(self.truncate))
+        return targets.within(-largest, largest)

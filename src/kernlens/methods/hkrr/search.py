@@ -14,6 +14,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
+from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
 from kernlens.methods.hkrr.objective import HyperKernelPoint
 from kernlens.methods.hkrr.problem import HyperKernelProblem
@@ -33,12 +34,23 @@ SHARE = 0.02
 
 @dataclass(frozen=True)
 class Visited:
-    """One setting, with the map it led to on every split and the mean held-out loss."""
+    """One setting, with the map it led to on every split and the mean held-out loss.
+
+    Attributes
+    ----------
+    n_components : int
+    alpha : float
+    loss : float
+    maps : tuple of ndarray of shape (n_components, n_inputs)
+    attempt : int
+        How many times the search had been started again.
+    """
 
     n_components: int
     alpha: float
     loss: float
     maps: tuple[FloatArray, ...]
+    attempt: int = 0
 
 
 @dataclass
@@ -57,6 +69,8 @@ class SettingSearch:
         The callback of iterations, and alpha -> callback of evaluated points.
     visited : list of Visited
         Everything tried so far.
+    attempt : int
+        How many times the search has been started again.
     """
 
     problem: HyperKernelProblem
@@ -66,6 +80,7 @@ class SettingSearch:
     progress: Progress | None = None
     watch: Callable[[float], Watch] | None = None
     visited: list[Visited] = field(default_factory=list, init=False)
+    attempt: int = field(default=0, init=False)
 
     def follow(self, starts: Sequence[FloatArray], alphas: Sequence[float] | None = None) -> None:
         """Go down the alphas from one map per split, until predictions stop improving."""
@@ -79,7 +94,7 @@ class SettingSearch:
                 for end, split in zip(ends, self.splits, strict=True)
             ]
             loss = float(np.mean(losses))
-            self.visited.append(Visited(len(maps[0]), alpha, loss, maps))
+            self.visited.append(Visited(len(maps[0]), alpha, loss, maps, self.attempt))
             worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, loss)
             if worse == PATIENCE:
@@ -110,6 +125,15 @@ class SettingSearch:
     def best(self) -> Visited:
         """The setting with the lowest held-out loss; of equal ones the first."""
         return min(self.visited, key=lambda setting: setting.loss)
+
+    def record(self, chosen: Visited) -> SearchRecord:
+        """What was tried, with the number of the attempt only if there were several."""
+        names = ["n_components", "alpha"] + ["attempt"] * (self.attempt > 0)
+        return SearchRecord(
+            {name: np.array([getattr(tried, name) for tried in self.visited]) for name in names},
+            np.array([tried.loss for tried in self.visited]),
+            next(k for k, tried in enumerate(self.visited) if tried is chosen),
+        )
 
     def narrowed(self, setting: Visited, n_components: int) -> list[FloatArray]:
         """Maps of `setting` reduced to the directions that matter most, one per split."""

@@ -19,9 +19,9 @@ def random_map(n_components: int, n_features: int, random: np.random.RandomState
 def gradient_outer_product(point: HyperKernelPoint, weights: FloatArray) -> FloatArray:
     """Average outer product of the gradients of the fitted function, in the coordinates of B.
 
-    The gradient at a row x is ``B^T g(x)``, ``g = 2 sum_j a_j phi'(|B(x - z_j)|^2) B(x - z_j)``;
-    returned is ``sum_i w_i g_i g_i^T / sum w``, summed over targets, (n_components, n_components),
-    so that the average gradient outer product is ``B^T M B``.
+    The gradient at a row x is ``B^T g(x)``, ``g = 2 sum_j a_j phi'(|B(x - z_j)|^2) B(x - z_j)``.
+    The result is ``M = sum_i w_i g_i g_i^T / sum w``, summed over targets, (n_components,
+    n_components), so that the average gradient outer product is ``B^T M B``.
     """
     V = point.blocks.centre_images
 

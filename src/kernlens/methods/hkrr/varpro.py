@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
+from kernlens._validation import check_flag
+from kernlens.methods.hkrr.limits import MapLimits, trace_penalty
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
 from kernlens.optim.backtracking import Step, StepRule, backtrack
+from kernlens.optim.composite_objective import CompositeObjective
+from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress, lbfgs
 from kernlens.penalties.operator_ball import into_ball, out_of_ball, pull_gradient_back
 
@@ -23,6 +28,88 @@ Watch = Callable[[HyperKernelPoint], None]
 SOLVE_TOL = 1e-6
 #: Iterations of a gradient method over which progress is judged.
 WINDOW = 10
+
+
+@dataclass(frozen=True)
+class VarPro:
+    """Variable projection: the coefficients are optimal for every map (Algorithms 1 and 3).
+
+    Parameters
+    ----------
+    steps : {"lbfgs", "gradient"}, default="lbfgs"
+        L-BFGS, or the paper's projected gradient steps.
+    reduced : bool, default=True
+        Whether gradient steps are tested with the coefficients solved anew, or kept as printed.
+    rule : StepRule
+        Constants of the line search of gradient steps.
+
+    Examples
+    --------
+    >>> from kernlens import HKRRRegressor, StepRule, VarPro
+    >>> steps = VarPro("gradient", rule=StepRule(contraction=0.3))
+    >>> model = HKRRRegressor(optimizer=steps, max_iter=500)
+    """
+
+    steps: str = "lbfgs"
+    reduced: bool = True
+    rule: StepRule = field(default_factory=StepRule)
+
+    def __post_init__(self) -> None:
+        if self.steps not in ("lbfgs", "gradient"):
+            raise ValueError(f"steps must be 'lbfgs' or 'gradient', got {self.steps!r}.")
+        check_flag("reduced", self.reduced)
+        check_rule(self.rule)
+
+    @property
+    def search_iter(self) -> int:
+        """Iterations that are worth spending at one setting of a search."""
+        return 25 if self.steps == "lbfgs" else 100
+
+    def minimise(
+        self,
+        objective: HyperKernelObjective,
+        start: HyperKernelPoint,
+        limits: MapLimits,
+        *,
+        max_iter: int,
+        tol: float,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> SolveResult:
+        """Minimise over the map from an evaluated point within the limits.
+
+        L-BFGS knows the penalty or the bound; with both, gradient steps take its place.
+        """
+        options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "progress": progress}
+        smooth = self.steps == "lbfgs"
+        if smooth and limits.strength == 0.0:
+            return varpro_lbfgs(objective, start, radius=limits.radius, watch=watch, **options)
+        if smooth and limits.radius is None:
+            return factored_lbfgs(_Penalised(objective, start.W, watch), start, **options)
+        return varpro_gradient(
+            objective,
+            start,
+            prox=limits.prox,
+            penalty=limits.value,
+            reduced=self.reduced,
+            rule=self.rule,
+            watch=watch,
+            **options,
+        )
+
+
+class _Penalised(CompositeObjective[HyperKernelPoint]):
+    """The objective with the trace norm, telling a watcher about every point."""
+
+    def __init__(self, objective: HyperKernelObjective, W: FloatArray, watch: Watch | None) -> None:
+        super().__init__(objective, trace_penalty(W))
+        self._watch = watch
+
+    def at(self, W: FloatArray, start: HyperKernelPoint | None = None) -> HyperKernelPoint:
+        point = super().at(W, start)
+        if self._watch is not None:
+            self._watch(point)
+        return point
 
 
 def varpro_lbfgs(
@@ -174,6 +261,12 @@ def map_step(
         return trial, trial.value + penalty(W), float(np.vdot(difference, difference))
 
     return backtrack(move, point.value + penalty(point.W), size, rule)
+
+
+def check_rule(rule: Any) -> None:
+    """Refuse what is not a rule, before a fit would stumble over it."""
+    if not isinstance(rule, StepRule):
+        raise ValueError(f"rule must be a StepRule, got {rule!r}.")
 
 
 def first_size(gradient: FloatArray, variable: FloatArray) -> float:

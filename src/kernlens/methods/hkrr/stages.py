@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._geometry import MEDIAN_ROWS, median_distance
 from kernlens._rows import CanonicalRows
 from kernlens.features.nystrom_centers import distinct_rows, leverage_centers, uniform_centers
@@ -19,11 +19,11 @@ from kernlens.methods.hkrr.starts import random_map, subspace_map
 
 #: Rows that settings are searched on.
 SEARCH_ROWS = 5000
-#: Folds for up to so many rows; beyond, one split.
+#: Pairs of a number of rows and the number of folds up to it; with more rows there is one split.
 FOLDS = ((1000, 5), (3000, 3))
 #: Centres while searching.
 SEARCH_CENTERS = 100
-#: The same where every evaluation takes several Newton steps.
+#: Folds and centres of a search in which every evaluation takes several Newton steps.
 NEWTON_FOLDS = 3
 NEWTON_CENTERS = 50
 #: Centres while tuning the last fit.
@@ -39,8 +39,8 @@ SUBSPACE_CENTERS = 300
 MOST_SQUARE = 1000
 
 
-@dataclass(frozen=True)
-class StageRows:
+@dataclass
+class Stages:
     """What each stage of a fit works on.
 
     Attributes
@@ -61,6 +61,19 @@ class StageRows:
     seed: int
     strata: NDArray[np.integer] | None = None
 
+    def __post_init__(self) -> None:
+        if self.plan.max_norm is not None:
+            # A first map of zero sees nothing that varies, and any radius will do.
+            radius = 2.0 * (float(np.linalg.norm(self.first_map(), ord=2)) or 1.0)
+            self.problem = replace(self.problem, radius=radius)
+
+    @property
+    def unit(self) -> float:
+        """Size of a map in the units of the user over its size here."""
+        if self.plan.max_norm is None or self.problem.radius is None:
+            return 1.0
+        return self.plan.max_norm / self.problem.radius
+
     @property
     def widths(self) -> tuple[int, ...]:
         """Numbers of components to choose from, widest first."""
@@ -71,42 +84,50 @@ class StageRows:
         """Whether there are few enough columns for maps with a row for each."""
         return self.rows.X.shape[1] <= MOST_SQUARE
 
+    def search_rows(self) -> tuple[CanonicalRows, NDArray[np.integer] | None]:
+        """Rows that settings are searched on, and their classes."""
+        first = slice(0, SEARCH_ROWS)
+        return self.rows.take(first), None if self.strata is None else self.strata[first]
+
+    def folds(self) -> list[tuple[BoolArray, BoolArray]]:
+        """Masks of the rows of the search: those to learn from, and those to score on."""
+        rows, strata = self.search_rows()
+        n_folds = next((folds for most, folds in FOLDS if len(rows.X) <= most), None)
+        if n_folds is None:
+            return rows.folds(4, strata)[:1]
+        return rows.folds(n_folds if self.problem.loss.quadratic else NEWTON_FOLDS, strata)
+
     def splits(self) -> list[Split]:
         """Parts to learn from and to score on, with the centres of the search."""
-        newton = not self.problem.loss.quadratic
-        n_centers = min(self.plan.n_centers, NEWTON_CENTERS if newton else SEARCH_CENTERS)
-        rows = self.rows.take(slice(0, SEARCH_ROWS))
-        strata = None if self.strata is None else self.strata[:SEARCH_ROWS]
-        n_folds = next((folds for most, folds in FOLDS if len(rows.X) <= most), None)
-        if n_folds is not None and newton:
-            n_folds = NEWTON_FOLDS
-        masks = rows.folds(4, strata)[:1] if n_folds is None else rows.folds(n_folds, strata)
+        most = SEARCH_CENTERS if self.problem.loss.quadratic else NEWTON_CENTERS
+        n_centers = min(self.plan.centers.number, most)
+        rows, _ = self.search_rows()
         splits = []
-        for train, test in masks:
+        for train, test in self.folds():
             part = rows.take(train)
-            splits.append(Split(part, rows.take(test), self.centers(part, n_centers)))
-        return splits or [Split(rows, rows, self.centers(rows, n_centers))]
+            splits.append(Split(part, rows.take(test), self.draw_centers(part, n_centers)))
+        return splits or [Split(rows, rows, self.draw_centers(rows, n_centers))]
 
     def tuning_splits(self, splits: list[Split]) -> list[Split]:
         """The same parts with the centres that the last fit is tuned with."""
         n_centers = min(self.plan.refit_centers or 1, TUNE_CENTERS)
-        return [replace(split, Z=self.centers(split.train, n_centers)) for split in splits]
+        return [replace(split, Z=self.draw_centers(split.train, n_centers)) for split in splits]
 
     def learning_rows(self) -> CanonicalRows:
         """As many rows as pay for learning the map."""
-        affordable = int(LEARN_WORK / self.plan.n_centers**2)
+        affordable = int(LEARN_WORK / self.plan.centers.number**2)
         return self.rows.take(slice(0, int(np.clip(affordable, *LEARN_ROWS))))
 
-    def centers(
+    def draw_centers(
         self,
         rows: CanonicalRows,
         n_centers: int,
         B: FloatArray | None = None,
         alpha: float = START_ALPHA,
     ) -> FloatArray:
-        """Draw centres (n_centers, n_features) among `rows`; leverage scores are those for B."""
+        """Draw centres (n_centers, n_inputs) among `rows`; leverage scores are those for B."""
         candidates = distinct_rows(rows.group)
-        if self.plan.centers == "uniform":
+        if not self.plan.centers.by_leverage:
             return rows.X[uniform_centers(candidates, n_centers, self._random(0))]
         images = rows.X / median_distance(self.rows.X) if B is None else rows.X @ B.T
         chosen = leverage_centers(
@@ -127,15 +148,12 @@ class StageRows:
         """
         if self.plan.start is not None:
             return [self.plan.start]
+        if self.plan.given is not None:
+            return [self._normalised(self.plan.given)]
         width = min(max(self.widths[0], WIDE), self.rows.X.shape[1])
-        init = self.plan.init
-        if not isinstance(init, str):
-            return [self._normalised(init)]
-        candidates = []
-        if init in ("auto", "random"):
-            candidates += self._random_maps(width, self.plan.n_init)
-        if init == "subspace" or (init == "auto" and self.forms_square_maps):
-            Z = self.centers(split.train, SUBSPACE_CENTERS)
+        candidates = self._random_maps(width, self.plan.n_random)
+        if self.plan.subspace:
+            Z = self.draw_centers(split.train, SUBSPACE_CENTERS)
             plain = self.problem.objective(split.train, Z, START_ALPHA)
             candidates.append(subspace_map(plain, width, split.train.weights))
         maps = [self._normalised(B) for B in candidates]
@@ -152,7 +170,7 @@ class StageRows:
 
     def plain_map(self) -> FloatArray:
         """No feature learning: all directions alike."""
-        return self._varying(np.eye(self.rows.X.shape[1])) / median_distance(self.rows.X)
+        return np.eye(self.rows.X.shape[1]) / median_distance(self.rows.X)
 
     def _random_maps(self, width: int, number: int) -> list[FloatArray]:
         random = self._random(1)
@@ -160,12 +178,7 @@ class StageRows:
 
     def _normalised(self, B: FloatArray) -> FloatArray:
         """The map with a median distance of 1: the length scale follows the current B."""
-        B = self._varying(B)
         return B / median_distance(self.rows.X[:MEDIAN_ROWS] @ B.T)
-
-    def _varying(self, B: FloatArray) -> FloatArray:
-        """The map blind to constant columns, which cannot matter."""
-        return np.where(np.ptp(self.rows.X, axis=0) > 0.0, B, 0.0)
 
     def _random(self, stream: int) -> np.random.RandomState:
         return np.random.RandomState([self.seed, stream])
