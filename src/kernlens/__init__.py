@@ -11,6 +11,9 @@ from kernlens.methods.kernel_laplacian import (
 )
 from kernlens.methods.regfeal import RegFeaLClassifier, RegFeaLRegressor
 from kernlens.methods.rkhs_weightings import (
+    FunctionalGradient,
+    PaperAlpha,
+    PaperWidth,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
@@ -22,12 +25,15 @@ from kernlens.model_selection import regularization_path
 __all__ = [
     "BKerNNClassifier",
     "BKerNNRegressor",
+    "FunctionalGradient",
     "HKRRClassifier",
     "HKRRRegressor",
     "KernelLaplacianClassifier",
     "KernelLaplacianClustering",
     "KernelLaplacianEmbedding",
     "KernelLaplacianRegressor",
+    "PaperAlpha",
+    "PaperWidth",
     "RKHSWeightingClassifier",
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",
