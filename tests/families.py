@@ -20,7 +20,6 @@ from kernlens.methods.hkrr.problem import AlternatingGradient
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
 Settings = dict[str, Any]
@@ -232,8 +231,9 @@ FAMILIES = (
             {"solver": "lasso", "alpha": 0.01},
         ),
         objects={
-            "solver": FunctionalGradient(batch_size=20),
-            "correlation": np.array([0.05, 0.1]),
+            "solver": kernlens.FunctionalGradient(batch_size=20),
+            "correlation": kernlens.PaperWidth(correlation=[0.05, 0.1], sigma=2.0),
+            "alpha": kernlens.PaperAlpha([1e-4, 1e-3]),
         },
         objective=WeightingLearner,
         model_bytes=8 * 40 * (5 + 1),
@@ -255,7 +255,7 @@ FAMILIES = (
         ),
         regressor_only=({"truncate": False},),
         checked=({"base": "sign"}, {"base": "stumps"}, {"solver": "exact", "standardize": False}),
-        objects={"base": "sign"},
+        objects={"base": "sign", "alpha": kernlens.PaperAlpha(1e-3)},
         objective=WeightingLearner,
         model_bytes=8 * 40 * (5 + 1),
         undrawn={"solver": "exact"},

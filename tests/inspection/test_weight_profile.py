@@ -10,7 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from kernlens import RandomKitchenSinksRegressor, RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens import (
+    PaperWidth,
+    RandomKitchenSinksRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
 from kernlens.inspection import weight_profile
 from kernlens.plotting import WeightFunctionDisplay
 
@@ -66,7 +71,8 @@ def test_an_absolute_value_has_an_even_weight_function_along_its_direction():
 
 @pytest.mark.parametrize("solver", ["exact", "least_squares"])
 def test_stumps_have_a_curve_for_every_column(solver):
-    model = fitted("stumps", solver=solver, sigma=1.5, n_random_features=100)
+    width = PaperWidth(correlation=0.4, sigma=1.5)
+    model = fitted("stumps", solver=solver, correlation=width, n_random_features=100)
     profile = weight_profile(model, n_curves=2, n_points=21)
     order = np.argsort(-model.feature_importances_)[:2]
     assert profile.labels == tuple(f"x{j}" for j in order)
