@@ -54,7 +54,7 @@ def bad_values():
                 yield pytest.param(estimator, name, value, id=f"{estimator.__name__}-{name}")
 
 
-@pytest.mark.parametrize(("estimator", "name", "value"), bad_values())
+@pytest.mark.parametrize(("estimator", "name", "value"), list(bad_values()))
 def test_values_outside_the_table_are_refused_in_a_sentence(estimator, name, value):
     X, y = data()
     y = y > 0.5 if estimator in CLASSIFIERS else y
