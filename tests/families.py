@@ -233,7 +233,6 @@ FAMILIES = (
         objects={
             "solver": kernlens.FunctionalGradient(batch_size=20),
             "correlation": kernlens.PaperWidth(correlation=[0.05, 0.1], sigma=2.0),
-            "alpha": kernlens.PaperAlpha([1e-4, 1e-3]),
         },
         objective=WeightingLearner,
         model_bytes=8 * 40 * (5 + 1),
@@ -255,7 +254,7 @@ FAMILIES = (
         ),
         regressor_only=({"truncate": False},),
         checked=({"base": "sign"}, {"base": "stumps"}, {"solver": "exact", "standardize": False}),
-        objects={"base": "sign", "alpha": kernlens.PaperAlpha(1e-3)},
+        objects={"base": "sign"},
         objective=WeightingLearner,
         model_bytes=8 * 40 * (5 + 1),
         undrawn={"solver": "exact"},
