@@ -105,12 +105,14 @@ class CalibratedMixin:
         self.trusted_score_, self.stretch_ = found.trusted, found.stretch
 
     def _decision(self, X: ArrayLike) -> FloatArray:
-        return self._calibration.log_odds(super()._decision(X))  # type: ignore[misc]
+        # First, because it says so if the model is not fitted.
+        scores: FloatArray = super()._decision(X)  # type: ignore[misc]
+        return self._calibration.log_odds(scores)
 
     def _decision_gradient(self, X: ArrayLike) -> FloatArray:
-        slopes = self._calibration.slopes(super()._decision(X))  # type: ignore[misc]
+        scores: FloatArray = super()._decision(X)  # type: ignore[misc]
         gradient: FloatArray = super()._decision_gradient(X)  # type: ignore[misc]
-        return slopes[..., None] * gradient
+        return self._calibration.slopes(scores)[..., None] * gradient
 
 
 def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibration:
