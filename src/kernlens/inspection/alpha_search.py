@@ -1,13 +1,15 @@
-"""What an automatic choice of alpha saw."""
+"""What a choice of alpha saw."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.search import SearchRecord
 
 
 @dataclass(frozen=True)
@@ -28,18 +30,20 @@ class AlphaSearch:
 
 
 def alpha_search(model: Any) -> AlphaSearch | None:
-    """Return the curve of ``alpha="auto"``, or None if alpha was given.
+    """Return the curve of an alpha that was chosen, or None if it was given.
 
     Parameters
     ----------
     model : fitted feature learner
-        With `alpha_`, and with `alpha_search_` if alpha was chosen automatically.
+        With `alpha_`, and with `alpha_search_` if alpha was chosen automatically or from a list.
 
     Returns
     -------
     AlphaSearch or None
     """
     tried = getattr(model, "alpha_search_", None)
+    if tried is not None and "alpha" in tried.get("searched", ()):
+        return _curve_of_record(model, SearchRecord.of_dict(tried))
     # alpha_search_ of an earlier fit stays on a model that is fitted again with a given alpha.
     if tried is None or not isinstance(model.alpha, str) or len(tried["alpha"]) == 0:
         return None
@@ -56,3 +60,10 @@ def alpha_search(model: Any) -> AlphaSearch | None:
         losses=losses[order],
         chosen=float(model.alpha_),
     )
+
+
+def _curve_of_record(model: Any, record: SearchRecord) -> AlphaSearch | None:
+    """The other settings of the curve are the chosen ones; a given alpha was only approached."""
+    if isinstance(model.alpha, Real) or len(record.losses) == 0:
+        return None
+    return AlphaSearch(*record.curve("alpha"), chosen=float(model.alpha_))
