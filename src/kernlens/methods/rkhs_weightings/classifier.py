@@ -145,30 +145,12 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
 
     Notes
     -----
-    The objective is ``(1/n) sum_i w_i (f(x_i) - y_i)^2 + lambda |alpha|^2`` for
-    ``f(x) = c + E_w[alpha(w) phi(w, x)]`` with alpha in the RKHS of K; the Lasso has
-    ``lambda sum_t |a_t|`` for ``alpha = sum_t a_t K(w_t, .)``. The features
-    ``E_w[K(w_t, w) phi(w, x)]`` are those of Table 3 with two corrections (RWExpSign: sqrt 8 for
-    sqrt(8 pi); RWExpRelu: the prefactor, and u' for u). Coefficients of the exponential kernel are
-    rescaled so that K(w_t, .) has norm 1, the constants of high dimensions are kept as logarithms.
+    The objective, the choice of settings, cost and memory are those of
+    :class:`RKHSWeightingRegressor`, for labels +1 and -1 as they are: they are not standardised.
+    Two classes have one score, and more have one each.
 
-    With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
-    negative and have sum 1, minimise the squared error on rows left out (stacked regressions), with
-    a slight preference for even ones.
-
-    The implicit kernel (63) has a closed form that the paper does without, see
-    :mod:`kernlens.kernels.implicit`; up to a factor it depends on the correlation alone.
-
-    Alpha, correlation and instantiation are chosen by leaving single rows out of the first 800 (one
-    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With
-    more rows the best instantiation of every kind and two rougher ones of the best kind go on, and
-    a fifth of all rows is held out of their normal equations.
-
-    Cost with n rows, T weights, d columns: O(n T (d + T) + T^3), exact O(n^2 d + n^3). Memory in
-    bytes: about ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are
-    computed with in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing
-    cancels, else in float64. Repeated rows are merged, and rows are put in an order given by their
-    content, so the result does not depend on it and a weight of 2 is exactly a repetition.
+    Probabilities are calibrated on at most 2000 rows, each predicted by a fit without it; for
+    ``"lasso"`` and ``"sfgd"`` on a fifth of the rows, by one more fit without that fifth.
 
     References
     ----------
@@ -249,27 +231,12 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
 
     Notes
     -----
-    The objective is ``(1/n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/T) sum_t a_t^2`` for
-    ``f(x) = c + (1/T) sum_t a_t phi(w_t, x)``; the Lasso has ``(lambda/T) sum_t |a_t|``. The linear
-    system (25) of the paper, and (27), lack a factor 1/T of the features.
+    The objective, the choice of settings, cost and memory are those of
+    :class:`RandomKitchenSinksRegressor`, for labels +1 and -1 as they are: they are not
+    standardised. Two classes have one score, and more have one each.
 
-    With several alphas f is a mean of such minimisers, see `mix_alphas`; its weights, which are not
-    negative and have sum 1, minimise the squared error on rows left out (stacked regressions), with
-    a slight preference for even ones.
-
-    Alpha and the base predictor are chosen by leaving single rows out of the first 800 (one
-    eigendecomposition each); alpha by leaving single rows out of all if they are at most 2000. With
-    more rows all base predictors are compared on a fifth of the rows, held out of their normal
-    equations.
-
-    Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
-    ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with
-    in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing cancels, else
-    in float64. Repeated rows are merged, and rows are put in an order given by their content, so
-    the result does not depend on it and a weight of 2 is exactly a repetition.
-
-    Functions of ``"sign"`` and ``"stumps"`` with a finite number of features have no slope: their
-    `gradient` is zero, and their directions are those of smoothed steps.
+    Probabilities are calibrated on at most 2000 rows, each predicted by a fit without it; for
+    ``"lasso"`` on a fifth of the rows, by one more fit without that fifth.
 
     References
     ----------

@@ -55,8 +55,8 @@ _SHARED: dict[str, Parameter] = {
         Or((PaperAlpha,), Listed(Regularization(smallest=SMALLEST_ALPHA))),
         "auto",
         '"auto", float, list of float, or PaperAlpha',
-        """Regularisation. Lambda in the Notes is `alpha`, at least 1e-15, times the mean square of
-        the features in the norm that is penalised (for the Lasso, times the root of that of one
+        """Regularisation. Lambda in the objective is `alpha`, at least 1e-15, times the mean square
+        of the features in the norm that is penalised (for the Lasso, times the root of that of one
         feature), centred if there is a constant, so that the same values fit all dimensions and
         instantiations. ``"auto"`` and lists are chosen from by errors on rows left out, together
         with `instantiation` and `correlation`; ``"auto"`` has half decades from 1e-8 to 10 (Lasso:
@@ -188,7 +188,7 @@ KITCHEN_SINKS_PARAMETERS: Parameters = {
     ),
     "alpha": replace(
         _SHARED["alpha"],
-        text="""Regularisation. Lambda in the Notes is `alpha`, at least 1e-15, times the mean
+        text="""Regularisation. Lambda in the objective is `alpha`, at least 1e-15, times the mean
         square of the features (for the Lasso, times the root of that of one feature), centred if
         there is a constant. ``"auto"`` and lists are chosen from by errors on rows left out;
         ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-4 to 1). A

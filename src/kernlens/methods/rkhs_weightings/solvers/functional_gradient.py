@@ -23,7 +23,7 @@ from kernlens._execution import split_range
 from kernlens.features.weightings import Weighting
 from kernlens.methods.rkhs_weightings.options import FunctionalGradient
 
-#: Features are evaluated for so many steps at once.
+#: Steps whose features are evaluated at once.
 STEPS_AT_ONCE = 64
 #: A factor of the iterate that is rounding of 0, which it is at t = 2, or t = 1 for half steps.
 SMALLEST_FACTOR = 1e-12
@@ -55,12 +55,12 @@ class Descent:
     ----------
     weighting : Weighting
     rule : FunctionalGradient
-        With `max_norm` a number or None.
+        Its `max_norm` is a number or None.
     penalty : float
         lambda, in units of the implicit kernel.
     n_targets : int
     seed : int
-        Of weights and batches, together with the number of steps taken.
+        Weights and batches are drawn from it and from the number of steps taken.
     """
 
     weighting: Weighting

@@ -56,6 +56,14 @@ class SparseLeastSquares(WeightingSolver):
             choice = Choice(best, AlphaMixture.of_one(best.alpha), tuple(tried))
         else:
             system = self._sum(space, slice(None))
+        return self._solve(space, choice, system, log_factor)
+
+    def _solve(
+        self, space: FeatureSpace, choice: Choice, system: RidgeSystem, log_factor: float
+    ) -> Solution:
+        """The solution with all rows."""
+        candidate = choice.best.instantiation
+        weighting, W = candidate.weighting(), self._weights(candidate)
         problem = LassoProblem.of(system)
         unit = problem.feature_size
         penalty = self._shift(choice.best.alpha, unit, log_factor)
