@@ -36,6 +36,8 @@ from sklearn.model_selection import train_test_split
 from benchmarks.tables import print_row, published, shared_folder
 from benchmarks.weightings_search import N_FOLDS, SEARCH_ROWS, Choice, Width, choose
 from kernlens import (
+    PaperAlpha,
+    PaperWidth,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
@@ -196,18 +198,17 @@ class Split:
     def sampled(self, best: Choice, n_runs: int, mixed: bool = False) -> float:
         """Of T random features with a setting, or with its alpha left to a mixture."""
         found, kind = best.width.instantiation, best.width.kind
-        settings: dict[str, Any] = {"base": found.name}
+        settings: dict[str, Any] = {"base": found.name, "sigma": found.sigma}
         if kind != "sinks":
             settings = {
                 "instantiation": found.name,
-                "correlation": found.correlation,
+                "correlation": PaperWidth(correlation=found.correlation, sigma=found.sigma),
                 "penalty": kind,
             }
+        alpha: Any = list(best.width.alphas) if mixed else best.alpha
         model = self._estimator(kind == "sinks")(
             solver="least_squares",
-            alpha=list(best.width.alphas) if mixed else best.alpha,
-            alpha_unit="paper" if best.width.paper_units else "relative",
-            sigma=found.sigma,
+            alpha=PaperAlpha(alpha) if best.width.paper_units else alpha,
             bias=0.0,
             fit_intercept=best.intercept,
             n_random_features=N_FEATURES,
@@ -231,10 +232,8 @@ class Split:
             self._estimator(False)(
                 instantiation=name,
                 solver="exact",
-                correlation=given,
-                sigma=sigma,
-                alpha=list(widths[0].alphas),
-                alpha_unit="paper",
+                correlation=PaperWidth(correlation=given, sigma=sigma),
+                alpha=PaperAlpha(list(widths[0].alphas)),
                 mix_alphas=False,
                 bias=0.0,
                 fit_intercept=intercept,

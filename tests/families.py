@@ -19,7 +19,6 @@ from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
 Settings = dict[str, Any]
@@ -235,8 +234,8 @@ FAMILIES = (
             {"solver": "lasso", "alpha": 0.01},
         ),
         objects={
-            "solver": FunctionalGradient(batch_size=20),
-            "correlation": np.array([0.05, 0.1]),
+            "solver": kernlens.FunctionalGradient(batch_size=20),
+            "correlation": kernlens.PaperWidth(correlation=[0.05, 0.1], sigma=2.0),
         },
         objective=WeightingLearner,
         model_bytes=8 * 40 * (5 + 1),

@@ -20,6 +20,9 @@ from kernlens.methods.kernel_laplacian import (
 )
 from kernlens.methods.regfeal import RegFeaLClassifier, RegFeaLRegressor
 from kernlens.methods.rkhs_weightings import (
+    FunctionalGradient,
+    PaperAlpha,
+    PaperWidth,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
@@ -35,12 +38,15 @@ __all__ = [
     "BKerNNRegressor",
     "Centers",
     "Constraint",
+    "FunctionalGradient",
     "HKRRClassifier",
     "HKRRRegressor",
     "KernelLaplacianClassifier",
     "KernelLaplacianClustering",
     "KernelLaplacianEmbedding",
     "KernelLaplacianRegressor",
+    "PaperAlpha",
+    "PaperWidth",
     "RKHSWeightingClassifier",
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",

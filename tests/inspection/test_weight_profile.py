@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -9,8 +12,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from kernlens import RandomKitchenSinksRegressor, RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens import (
+    PaperWidth,
+    RandomKitchenSinksRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
 from kernlens.inspection import weight_profile
 from kernlens.plotting import WeightFunctionDisplay
 
@@ -66,7 +75,8 @@ def test_an_absolute_value_has_an_even_weight_function_along_its_direction():
 
 @pytest.mark.parametrize("solver", ["exact", "least_squares"])
 def test_stumps_have_a_curve_for_every_column(solver):
-    model = fitted("stumps", solver=solver, sigma=1.5, n_random_features=100)
+    width = PaperWidth(correlation=0.4, sigma=1.5)
+    model = fitted("stumps", solver=solver, correlation=width, n_random_features=100)
     profile = weight_profile(model, n_curves=2, n_points=21)
     order = np.argsort(-model.feature_importances_)[:2]
     assert profile.labels == tuple(f"x{j}" for j in order)
@@ -127,3 +137,48 @@ def test_display_draws_the_profile(name):
         low, high = mesh.get_clim()
         assert low == -high
     plt.close(display.figure_)
+
+
+def test_display_draws_into_a_given_figure():
+    figure = Figure()
+    opened = plt.get_fignums()
+    display = WeightFunctionDisplay.from_estimator(fitted(), figure=figure)
+    assert display.figure_ is figure
+    assert set(figure.axes) >= set(display.axes_.values())
+    figure.canvas.draw()
+    assert plt.get_fignums() == opened
+
+
+def test_pictures_are_imported_without_pyplot():
+    code = "import sys, kernlens.plotting; print('matplotlib.pyplot' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["relu", "stumps"])
+def test_the_space_of_weights_has_the_columns_that_vary(name):
+    X, y = data()
+    X[:, 1] = 2.0
+    model = RKHSWeightingRegressor(
+        instantiation=name, alpha=0.05, correlation=PaperWidth(correlation=0.4, sigma=1.5),
+        n_directions=2,
+    ).fit(X, y)  # fmt: skip
+    space = model.weight_space()
+    np.testing.assert_array_equal(space.columns, [0, 2, 3])
+    assert space.sigma == 1.5 and space.stumps is (name == "stumps")
+    np.testing.assert_allclose(space.directions @ space.directions.T, np.eye(2), atol=1e-12)
+    # Nothing of the bias, and the span of the learned directions for standardised columns.
+    np.testing.assert_array_equal(space.directions[:, 3], 0.0)
+    learned = (model.components_ * model.scale_)[:, space.columns]
+    inside = learned @ space.directions[:, :3].T @ space.directions[:, :3]
+    np.testing.assert_allclose(inside, learned, atol=1e-12)
+    assert weight_profile(model, n_points=11).values.shape == ((3 if space.stumps else 2), 11)
+
+
+@pytest.mark.parametrize("name", ["relu", "stumps"])
+def test_without_a_column_that_varies_there_is_no_curve(name):
+    model = RKHSWeightingRegressor(instantiation=name, alpha=0.05, correlation=0.4)
+    model.fit(np.ones((20, 2)), np.arange(20.0))
+    assert model.weight_space().directions.shape == (0, 1)
+    profile = weight_profile(model, n_points=11)
+    assert profile.labels == () and profile.values.shape == (0, 11) and profile.plane is None

@@ -152,6 +152,10 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         plan = self._plan(data)
         memory = self._memory(data, plan)
         check_memory(memory.n_bytes, memory.advice)
+        self._learn_planned(data, plan)
+
+    def _learn_planned(self, data: FitData, plan: Any) -> None:
+        """Learn what is planned, and turn the outcome into fitted attributes."""
         with self._fitting() as stage:
             learner = self._learner(data, plan, stage)
             learned = _learn_or_keep(learner)

@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens.inspection._feature_names import resolve_feature_names
+from kernlens.methods.rkhs_weightings import RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens.methods.rkhs_weightings.weight_function import WeightSpace
 
 #: Weights are shown up to this many of their standard deviations.
 REACH = 3.0
@@ -62,18 +64,20 @@ def weight_profile(
     WeightProfile
     """
     check_is_fitted(model)
-    if not hasattr(model, "weight_function") or model.instantiation_ == "custom":
+    known = isinstance(model, RKHSWeightingRegressor | RKHSWeightingClassifier)
+    if not known or model.instantiation_ == "custom":
         raise ValueError(
             "weight_profile needs a fitted RKHSWeightingRegressor or RKHSWeightingClassifier with "
             "a named instantiation."
         )
     if target not in range(len(model.intercept_)):
         raise ValueError(f"target must be one of 0 to {len(model.intercept_) - 1}, got {target!r}.")
-    if model.instantiation_ == "stumps":
-        return _of_stumps(model, n_curves, n_points, target)
-    units = _input_directions(model)[:n_curves]
+    space = model.weight_space()
+    if space.stumps:
+        return _of_stumps(model, space, n_curves, n_points, target)
+    units = space.directions[:n_curves]
     steps = np.linspace(-REACH, REACH, n_points)
-    values = np.array([_alpha(model, steps[:, None] * unit, target) for unit in units])
+    values = _stacked([_alpha(model, steps[:, None] * unit, target) for unit in units], n_points)
     plane = None
     if len(units) > 1:
         second, first = np.meshgrid(steps, steps, indexing="ij")
@@ -83,28 +87,23 @@ def weight_profile(
     return WeightProfile(labels, np.tile(steps, (len(units), 1)), values, plane, False)
 
 
-def _of_stumps(model: Any, n_curves: int, n_points: int, target: int) -> WeightProfile:
-    varying = np.flatnonzero(model._varying)
-    order = np.argsort(-model.feature_importances_[varying], kind="stable")[:n_curves]
+def _of_stumps(
+    model: Any, space: WeightSpace, n_curves: int, n_points: int, target: int
+) -> WeightProfile:
+    order = np.argsort(-model.feature_importances_[space.columns], kind="stable")[:n_curves]
     names = resolve_feature_names(model, None)
-    steps = np.linspace(-REACH, REACH, n_points) * model._sigma
+    steps = np.linspace(-REACH, REACH, n_points) * space.sigma
     values = [
         _alpha(model, np.column_stack([np.full(n_points, place), steps]), target) for place in order
     ]
-    labels = tuple(names[varying[place]] for place in order)
-    return WeightProfile(labels, np.tile(steps, (len(order), 1)), np.array(values), None, True)
+    labels = tuple(names[space.columns[place]] for place in order)
+    grid = np.tile(steps, (len(order), 1))
+    return WeightProfile(labels, grid, _stacked(values, n_points), None, True)
 
 
-def _input_directions(model: Any) -> FloatArray:
-    """The learned directions as unit vectors among the inputs of the random features."""
-    directions = (model.components_ * model.scale_)[:, model._varying]
-    # Orthonormal for standardised columns, the first one unchanged.
-    directions = (
-        np.linalg.qr(directions.T)[0].T
-        * np.sign(np.diagonal(np.linalg.qr(directions.T)[1]))[:, None]
-    )
-    n_inputs = model._columns.n_inputs
-    return np.hstack([directions, np.zeros((len(directions), n_inputs - directions.shape[1]))])
+def _stacked(curves: list[FloatArray], n_points: int) -> FloatArray:
+    """Curves as rows, also if there are none because no column varies."""
+    return np.array(curves).reshape(len(curves), n_points)
 
 
 def _alpha(model: Any, points: FloatArray, target: int) -> FloatArray:

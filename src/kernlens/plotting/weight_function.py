@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +13,7 @@ from kernlens.plotting._style import TEXT, tidy
 
 #: Size in inches of a figure made here.
 FIGURE_SIZE = (9.0, 3.6)
-#: Of the Okabe-Ito palette.
+#: Colours of curves, from the Okabe-Ito palette.
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -45,7 +44,7 @@ class WeightFunctionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model: Any, *, n_curves: int = 3, target: int = 0
+        cls, model: Any, *, n_curves: int = 3, target: int = 0, figure: Figure | None = None
     ) -> WeightFunctionDisplay:
         """Draw the weight function of a fitted model.
 
@@ -57,17 +56,33 @@ class WeightFunctionDisplay:
             Directions, or columns for stumps.
         target : int, default=0
             Which of several targets or classes.
-        """
-        return cls(weight_profile(model, n_curves=n_curves, target=target)).plot()
+        figure : matplotlib.figure.Figure or None
+            Where to draw; by default a new figure of pyplot.
 
-    def plot(self) -> WeightFunctionDisplay:
-        """Draw into a new figure."""
+        Returns
+        -------
+        WeightFunctionDisplay
+        """
+        profile = weight_profile(model, n_curves=n_curves, target=target)
+        return cls(profile).plot(figure=figure)
+
+    def plot(self, *, figure: Figure | None = None) -> WeightFunctionDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure or None
+            Where to draw; by default a new figure of pyplot.
+
+        Returns
+        -------
+        self
+        """
         profile = self.profile
         n_panels = 1 if profile.plane is None else 2
-        width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
-        self.figure_, axes = plt.subplots(
-            1, n_panels, figsize=(width, FIGURE_SIZE[1]), layout="constrained", squeeze=False
-        )
+        self.figure_ = _new_figure(n_panels) if figure is None else figure
+        self.figure_.set_layout_engine("constrained")
+        axes = self.figure_.subplots(1, n_panels, squeeze=False)
         self.axes_ = {"curves": axes[0, 0]}
         self._draw_curves(axes[0, 0])
         if profile.plane is not None:
@@ -96,3 +111,11 @@ class WeightFunctionDisplay:
         ax.set_aspect("equal")
         self.figure_.colorbar(image, ax=ax, shrink=0.85).ax.tick_params(labelsize=8)
         tidy(ax, "On the plane of two directions", "along direction 1", "along direction 2")
+
+
+def _new_figure(n_panels: int) -> Figure:
+    # pyplot opens windows and keeps figures: only for those who did not bring their own.
+    from matplotlib import pyplot
+
+    width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
+    return pyplot.figure(figsize=(width, FIGURE_SIZE[1]))

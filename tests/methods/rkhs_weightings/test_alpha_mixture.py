@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernlens import (
+    FunctionalGradient,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
@@ -16,9 +17,7 @@ from kernlens.fits.mixture import EVENNESS, AlphaMixture, around, mixing_weights
 from kernlens.methods.rkhs_weightings.instantiations import Instantiation
 from kernlens.methods.rkhs_weightings.plan import CLEAR_GAIN, WeightingPlan
 from kernlens.methods.rkhs_weightings.solvers.exact import Exact
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from kernlens.methods.rkhs_weightings.solvers.least_squares import LeastSquares
-from kernlens.methods.rkhs_weightings.solvers.solver import feature_decision
 from reference.alpha_mixture import mean_products, simplex_minimum
 
 DECADES = tuple(10.0 ** np.arange(-8.0, 1.5, 0.5))
@@ -123,15 +122,6 @@ def test_a_mixture_is_the_mean_of_fits_with_its_alphas(estimator, settings, inte
     np.testing.assert_allclose(getattr(mixed, name), combined, rtol=1e-6, atol=1e-8)
 
 
-def values(solver, learned, X):
-    """Of a fitted function at rows, (n_targets, n_samples)."""
-    candidate, function = learned.setting.instantiation, learned.function
-    if isinstance(solver, LeastSquares):
-        return feature_decision(function, candidate.weighting(), X, False, 1)
-    kernel = candidate.kernel(solver.plan.kernel_penalty)
-    return function.dual @ kernel.matrix(function.support, X) + function.intercept[:, None]
-
-
 def errors_without_single_rows(solver, candidate, alpha):
     """Errors at rows by fits without them, lambda times the sum of the weights kept."""
     rows, found = solver.rows, []
@@ -140,7 +130,7 @@ def errors_without_single_rows(solver, candidate, alpha):
         ratio = rows.weights.sum() / others.weights.sum()
         part = type(solver)(solver.plan, others, 1)
         learned = part.fit(candidate, (alpha * ratio,))
-        found.append(values(part, learned, rows.X[row : row + 1])[:, 0] - rows.y[:, row])
+        found.append(learned.function.decision(rows.X[row : row + 1])[:, 0] - rows.y[:, row])
     return np.array(found).T
 
 
@@ -196,8 +186,9 @@ def test_left_out_rows_are_predicted_by_the_mixture(kind):
         weight * (errors_without_single_rows(solver, CANDIDATE, alpha) + solver.rows.y)
         for alpha, weight in zip(learned.mixture.alphas, learned.mixture.weights, strict=True)
     )
-    predictions, _ = solver.left_out(learned)
-    np.testing.assert_allclose(predictions, literal, atol=1e-9)
+    left_out = solver.left_out(learned)
+    np.testing.assert_allclose(left_out.decision, literal, atol=1e-9)
+    np.testing.assert_array_equal(left_out.y, solver.rows.y)
 
 
 @pytest.mark.parametrize("kind", [LeastSquares, Exact])
@@ -219,7 +210,7 @@ def test_objective_and_norm_are_those_of_the_mixture(kind):
     np.testing.assert_allclose(
         function.log_norms, 0.5 * np.log(squares) - log_scale, rtol=0, atol=1e-6
     )
-    losses = np.square(values(solver, learned, rows.X) - rows.y).sum(axis=0)
+    losses = np.square(learned.function.decision(rows.X) - rows.y).sum(axis=0)
     # lambda |alpha|^2 in the units of the kernel, of which the norm is given.
     penalty = learned.setting.alpha * np.exp(2.0 * function.log_norms - CANDIDATE.log_unit())
     expected = np.average(losses, weights=rows.weights) + penalty.sum()
@@ -237,7 +228,7 @@ def held_out_errors(solver, parts, alphas):
     errors = []
     for alpha in alphas:
         learned = train.fit(CANDIDATE, (alpha,))
-        errors.append(np.concatenate([values(train, learned, p.X) - p.y for p in tests], axis=1))
+        errors.append(np.concatenate([learned.function.decision(p.X) - p.y for p in tests], axis=1))
     return errors, np.concatenate([part.weights for part in tests])
 
 
@@ -250,8 +241,8 @@ def test_weights_are_those_of_rows_held_out_of_many():
 
 def test_weights_are_those_of_rows_held_out_of_batches():
     first, second = make_solver(LeastSquares, 300), make_solver(LeastSquares, 200, seed=4)
-    _, state = first.learn_batch(CANDIDATE, first.plan.alphas, None)
-    learned, _ = second.learn_batch(CANDIDATE, second.plan.alphas, state)
+    sums = first.learn_batch(CANDIDATE, first.plan.alphas, None).sums
+    learned = second.learn_batch(CANDIDATE, second.plan.alphas, sums)
     alphas = around(learned.setting.alpha, second.plan.alphas)
     parts = [first.rows, second.rows]
     assert_best_mixture(learned, alphas, *held_out_errors(second, parts, alphas))

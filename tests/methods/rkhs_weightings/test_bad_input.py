@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from kernlens import (
+    FunctionalGradient,
+    PaperAlpha,
+    PaperWidth,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
@@ -14,7 +17,6 @@ from kernlens import (
 )
 from kernlens.features.weightings import CustomWeighting
 from kernlens.methods.rkhs_weightings.instantiations import INSTANTIATIONS
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 
 REGRESSORS = [RKHSWeightingRegressor, RandomKitchenSinksRegressor]
 CLASSIFIERS = [RKHSWeightingClassifier, RandomKitchenSinksClassifier]
@@ -44,45 +46,39 @@ def fit(estimator=RKHSWeightingRegressor, X=None, y=None, **settings):
 # Refusals ----------------------------------------------------------------------------------------
 
 
+def bad_values():
+    """Every argument with every value that its kind refuses, of all four estimators."""
+    for estimator in (*REGRESSORS, *CLASSIFIERS):
+        for name in estimator().get_params():
+            for value in estimator._parameters[name].kind.bad_values():
+                yield pytest.param(estimator, name, value, id=f"{estimator.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "name", "value"), list(bad_values()))
+def test_values_outside_the_table_are_refused_in_a_sentence(estimator, name, value):
+    X, y = data()
+    y = y > 0.5 if estimator in CLASSIFIERS else y
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got .*\.$"):
+        fit(estimator, X, y, **{name: value})
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ({"instantiation": "cosine"}, "instantiation must be .*CustomWeighting"),
-        ({"instantiation": 3}, "instantiation must be"),
         ({"solver": "newton"}, "solver must be .*FunctionalGradient"),
-        ({"penalty": "l1"}, "penalty must be"),
         ({"penalty": "l2", "solver": "lasso"}, "penalty='l2' is for solver='least_squares'"),
         ({"penalty": "l2", "solver": "sfgd"}, "penalty='l2' is for solver='least_squares'"),
         ({"penalty": "l2", "solver": FunctionalGradient()}, "penalty='l2' is for solver="),
         ({"correlation": 0.0}, "correlation must be a number above 0 and below 1; or 'auto'"),
-        ({"correlation": 1.0}, "correlation must be a number above 0 and below 1"),
         ({"correlation": [0.5, 2.0]}, "correlation must be a number above 0"),
         ({"correlation": []}, "correlation must be one value or a non-empty list"),
         ({"correlation": "high"}, "correlation must be a number above 0"),
-        ({"gamma": 1.0, "theta": 0.5}, "give one of correlation, gamma, theta and kappa"),
-        ({"gamma": 1.0, "correlation": 0.5}, "give one of correlation, gamma, theta and kappa"),
-        ({"gamma": 1.0}, "gamma belongs to one instantiation; name it"),
-        ({"gamma": 1.0, "instantiation": custom}, "gamma belongs to one instantiation"),
-        ({"gamma": -1.0, "instantiation": "relu"}, "gamma must be None or a positive finite"),
-        ({"gamma": np.inf, "instantiation": "relu"}, "gamma must be None or a positive finite"),
-        ({"theta": 1.0, "instantiation": "relu"}, "theta must be a number above 0 and below 1"),
-        ({"theta": 0.5, "instantiation": "exp_relu"}, "theta is for instantiation='sign'"),
-        ({"theta": 0.5, "instantiation": "stumps"}, "gamma or correlation for stumps"),
-        ({"kappa": 2.0, "instantiation": "relu"}, "kappa is for instantiation='exp_sign'"),
-        ({"kappa": 1.0, "instantiation": "exp_sign"}, "kappa must be a number above 1"),
-        ({"gamma": 0.7, "instantiation": "exp_relu"}, r"gamma must be above sigma / sqrt\(2\)"),
         ({"alpha": -1.0}, "alpha must be"),
         ({"alpha": [1e-3, 1e-16]}, "alpha must be at least 1e-15, got 1e-16"),
         ({"alpha": [1.0, "auto"]}, "alpha must be one value or a non-empty list"),
-        ({"alpha_unit": "metre"}, "alpha_unit must be"),
-        ({"alpha_unit": "paper"}, "alpha_unit='paper' needs alpha as a number"),
-        ({"sigma": 0.0}, "sigma must be a positive finite number"),
         ({"n_random_features": 0}, "n_random_features must be"),
         ({"bias": -1.0}, "bias must be"),
-        ({"standardize": "yes"}, "standardize must be"),
-        ({"truncate": 2}, "truncate must be"),
-        ({"n_directions": 0}, "n_directions must be"),
-        ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )
 def test_settings_are_refused_in_a_sentence(settings, sentence):
@@ -96,13 +92,76 @@ def test_settings_are_refused_in_a_sentence(settings, sentence):
         ({"base": "exp_relu"}, "base must be"),
         ({"solver": "sfgd"}, "solver must be"),
         ({"solver": "auto"}, "solver must be"),
-        ({"alpha_unit": "paper"}, "alpha_unit='paper' needs alpha"),
+        ({"solver": FunctionalGradient()}, "solver must be"),
+        ({"sigma": 0.0}, "sigma must be a positive finite number"),
         ({"truncate": None}, "truncate must be"),
     ],
 )
 def test_settings_of_kitchen_sinks_are_refused_in_a_sentence(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         fit(RandomKitchenSinksRegressor, **settings)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"gamma": 1.0, "theta": 0.5}, "give one of correlation, gamma, theta and kappa"),
+        ({"gamma": 1.0, "correlation": 0.5}, "give one of correlation, gamma, theta and kappa"),
+        ({"kappa": 2.0, "correlation": [0.5]}, "give one of correlation, gamma, theta and kappa"),
+        ({"gamma": -1.0}, "gamma must be None or a positive finite"),
+        ({"gamma": np.inf}, "gamma must be None or a positive finite"),
+        ({"gamma": "wide"}, "gamma must be None or a positive finite"),
+        ({"theta": 1.0}, "theta must be a number above 0 and below 1"),
+        ({"kappa": 1.0}, "kappa must be a number above 1"),
+        ({"sigma": 0.0}, "sigma must be a positive finite number"),
+        ({"sigma": None}, "sigma must be a positive finite number"),
+        ({"correlation": 1.0}, "correlation must be a number above 0 and below 1"),
+        ({"correlation": np.array([])}, "correlation must be one value or a non-empty list"),
+    ],
+)
+def test_widths_are_refused_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        PaperWidth(**options)
+
+
+@pytest.mark.parametrize(
+    ("instantiation", "options", "sentence"),
+    [
+        ("auto", {"gamma": 1.0}, "gamma belongs to one instantiation; name it"),
+        (custom, {"gamma": 1.0}, "gamma belongs to one instantiation"),
+        (custom, {"correlation": 0.5}, "correlation is for named instantiations"),
+        ("exp_relu", {"theta": 0.5}, "theta is for instantiation='sign'"),
+        ("stumps", {"theta": 0.5}, "gamma or correlation for stumps"),
+        ("relu", {"kappa": 2.0}, "kappa is for instantiation='exp_sign'"),
+        ("exp_relu", {"gamma": 0.7}, r"gamma must be above sigma / sqrt\(2\)"),
+        ("exp_sign", {"gamma": 1.0, "sigma": 2.0}, "got gamma=1.0 with sigma=2.0"),
+    ],
+)
+def test_widths_of_other_instantiations_are_refused_in_a_sentence(instantiation, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fit(instantiation=instantiation, correlation=PaperWidth(**options))
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("auto", "PaperAlpha needs a number or a list of numbers"),
+        (0.0, "alpha must be .* a positive finite number, got 0.0"),
+        ([1.0, -1.0], "alpha must be .* a positive finite number, got -1.0"),
+        ([], "alpha must be one value or a non-empty list"),
+        (None, "alpha must be"),
+    ],
+)
+def test_alphas_of_the_paper_are_refused_in_a_sentence(value, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        PaperAlpha(value)
+
+
+def test_options_are_values():
+    assert PaperWidth(correlation=np.array([0.1, 0.2])) == PaperWidth(correlation=[0.1, 0.2])
+    assert PaperAlpha(np.array([0.1, 0.2])) == PaperAlpha([0.1, 0.2])
+    # Lambda can be of any size, with the constants of high dimensions.
+    assert np.isfinite(fit(alpha=PaperAlpha(1e-30), instantiation="sign").predict(data()[0])).all()
 
 
 @pytest.mark.parametrize("estimator", [*REGRESSORS, *CLASSIFIERS])
@@ -186,9 +245,10 @@ def test_widths_at_their_limits_are_finite_or_refused(name, solver, gamma):
     X, y = data()
     if name.startswith("exp_") and gamma < 1.0:
         with pytest.raises(ValueError, match="gamma must be above sigma"):
-            fit(instantiation=name, solver=solver, gamma=gamma)
+            fit(instantiation=name, solver=solver, correlation=PaperWidth(gamma=gamma))
         return
-    model = fit(X=X, y=y, instantiation=name, solver=solver, gamma=gamma)
+    width = PaperWidth(gamma=gamma)
+    model = fit(X=X, y=y, instantiation=name, solver=solver, correlation=width)
     assert np.all(np.isfinite(model.predict(X)))
     assert 0.0 < model.correlation_ < 1.0
 
@@ -251,7 +311,7 @@ def test_bound_of_constant_targets_is_no_nan():
 )
 def test_options_of_a_descent_are_refused_in_a_sentence(options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        fit(solver=FunctionalGradient(**options))
+        FunctionalGradient(**options)
 
 
 def cosines(**parts):

@@ -9,20 +9,20 @@ import pytest
 from sklearn.metrics import log_loss
 
 from kernlens import (
+    FunctionalGradient,
+    PaperAlpha,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
 )
 from kernlens._result import Status
-from kernlens.methods.rkhs_weightings import learner as weighting_learning
 from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
-from kernlens.methods.rkhs_weightings.solvers import least_squares as weighting_least_squares
+from kernlens.methods.rkhs_weightings.plan import Limits
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import (
     STEPS_AT_ONCE,
     Descent,
-    FunctionalGradient,
 )
 from kernlens.methods.rkhs_weightings.solvers.least_squares import LeastSquares
 from kernlens.methods.rkhs_weightings.solvers.solver import ALPHAS, WeightingSolver
@@ -67,8 +67,8 @@ def test_batches_add_up_to_the_normal_equations_of_all_rows(standardize, interce
     X, y = data()
     weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float)
     stream = RKHSWeightingRegressor(
-        instantiation="relu", solver="least_squares", correlation=0.4, alpha=1e-3,
-        alpha_unit="paper", standardize=standardize, bias=2.0, truncate=False,
+        instantiation="relu", solver="least_squares", correlation=0.4, alpha=PaperAlpha(1e-3),
+        standardize=standardize, bias=2.0, truncate=False,
         n_random_features=15, random_state=0, fit_intercept=intercept,
     )  # fmt: skip
     parts = (slice(0, 25), slice(25, 26), slice(26, 60))
@@ -346,7 +346,9 @@ def test_an_interrupted_search_keeps_the_best_so_far(interrupt, solver):
     settings = {"solver": solver, "correlation": [0.1, 0.4, 0.8], "n_random_features": 20}
     settings |= {"instantiation": "relu", "random_state": 0}
     interrupt(WeightingSolver, "losses", 2)
-    with pytest.warns(UserWarning, match="interrupted; the best so far is kept") as caught:
+    with pytest.warns(
+        UserWarning, match="interrupted; the best state found so far is kept"
+    ) as caught:
         model = RKHSWeightingRegressor(**settings).fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     assert model.status_ == Status.INTERRUPTED.value
@@ -429,9 +431,7 @@ def test_an_interruption_within_a_tried_descent_ends_the_search(interrupt):
 
 def test_many_rows_decide_among_kinds_and_rougher_functions(interrupt, monkeypatch):
     X, y = data(m=400)
-    monkeypatch.setattr(weighting_learning, "SEARCH_ROWS", 100)
-    monkeypatch.setattr(weighting_learning, "LEAVE_ONE_OUT_ROWS", 300)
-    monkeypatch.setattr(weighting_least_squares, "LEAVE_ONE_OUT_ROWS", 300)
+    monkeypatch.setattr(BaseRandomFeatures, "_limits", Limits(search=100, leave_one_out=300))
     settings = {"solver": "least_squares", "n_random_features": 50, "random_state": 0}
     model = RKHSWeightingRegressor(**settings).fit(X, y)
     found = model.alpha_search_

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens import RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens import (
+    FunctionalGradient,
+    PaperAlpha,
+    PaperWidth,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
 from kernlens.methods.rkhs_weightings.bounds import descent_bound, gap_bound
 from kernlens.methods.rkhs_weightings.instantiations import Instantiation
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from reference import rkhs_weightings as oracle
 
 every = pytest.mark.parametrize("name", oracle.NAMES)
@@ -140,13 +145,14 @@ def data(m=40, n=2, seed=0):
 def test_norm_in_l2_is_the_mean_square_of_the_weight_function(name, way):
     X, y = data()
     solver, penalty = way
+    width = PaperWidth(correlation=0.25, sigma=1.4 if name == "stumps" else 1.0)
     model = RKHSWeightingRegressor(
-        instantiation=name, solver=solver, penalty=penalty, correlation=0.25, alpha=0.05,
-        n_random_features=15, sigma=1.4 if name == "stumps" else 1.0, random_state=0,
+        instantiation=name, solver=solver, penalty=penalty, correlation=width, alpha=0.05,
+        n_random_features=15, random_state=0,
     ).fit(X, y)  # fmt: skip
-    drawn = oracle.Instantiation(name, 3, model.sigma, 1.0)
+    drawn = oracle.Instantiation(name, 3, width.sigma, 1.0)
     squares = model.weight_function(drawn.sample(200_000, np.random.default_rng(1))) ** 2
-    norm = np.exp(2 * model._log_norm(0, "l2"))
+    norm = np.exp(2 * model._function.log_norm(0, "l2"))
     error = squares.std() / np.sqrt(len(squares))
     assert abs(squares.mean() - norm) < 4.5 * error
     assert error < 0.1 * norm
@@ -158,11 +164,13 @@ def test_norm_in_the_rkhs(name, solver):
     X, y = data()
     alpha = 5e-3 if solver == "lasso" else 0.05
     model = RKHSWeightingRegressor(
-        instantiation=name, solver=solver, correlation=0.25, alpha=alpha, n_random_features=15,
-        random_state=0, truncate=False, alpha_unit="paper",
+        instantiation=name, solver=solver, correlation=0.25, alpha=PaperAlpha(alpha),
+        n_random_features=15, random_state=0, truncate=False,
     ).fit(X, y)  # fmt: skip
     reference = oracle.with_correlation(name, 3, 1.0, 0.25)
-    norm = np.exp(2 * model._log_norm(0, "rkhs") - model._instantiation.weighting().log_unit)
+    norm = np.exp(
+        2 * model._function.log_norm(0, "rkhs") - model._instantiation.weighting().log_unit
+    )
     if solver == "exact":
         values = (model.predict(X) - y.mean()) / y.std()
         # The penalty is what the objective has beside the loss.
@@ -172,8 +180,11 @@ def test_norm_in_the_rkhs(name, solver):
     W = model.weights_
     Phi = oracle.table_features(reference, W, _inputs(model, X))
     values = (model.predict(X) - y.mean()) / y.std() - model.intercept_[0]
-    a = model.coef_[0] * np.exp(-model._weighting().expectation(W)[1])
-    a = a * np.exp(-0.5 * model._weighting().log_unit - model._weighting().log_rescaling(W))
+    a = model.coef_[0] * np.exp(-model._instantiation.weighting().expectation(W)[1])
+    a = a * np.exp(
+        -0.5 * model._instantiation.weighting().log_unit
+        - model._instantiation.weighting().log_rescaling(W)
+    )
     np.testing.assert_allclose(Phi @ a, values, atol=1e-8 * np.abs(values).max())
     assert np.isclose(a @ reference.kernel(W, W) @ a, norm, rtol=1e-7)
 
@@ -197,7 +208,7 @@ def test_bound_of_a_fit_is_that_of_its_norm(kind, form):
     if form == "printed":
         theta = np.exp(instantiation.log_printed_theta_squared(radius))
     size = instantiation.tau_squared(radius) if kind == "l2" else theta
-    reach = np.exp(model._log_norm(0, kind)) * np.sqrt(size) + abs(model.intercept_[0])
+    reach = np.exp(model._function.log_norm(0, kind)) * np.sqrt(size) + abs(model.intercept_[0])
     largest = np.abs((y - y.mean()) / y.std()).max()
     expected = y.var() * gap_bound(reach, largest, len(y), 0.1, form)
     assert np.isclose(model.generalization_bound(0.1, kind, form), expected, rtol=1e-9)
@@ -214,7 +225,8 @@ def test_bounds_of_descents_and_of_several_classes():
     corrected = model.generalization_bound(kind="sfgd")
     assert 0 < corrected < model.generalization_bound(kind="sfgd", form="printed")
     # Constants do not depend on which sigma the weights have.
-    other = RKHSWeightingRegressor(instantiation="relu", sigma=2.0, random_state=0, **settings)
+    settings["correlation"] = PaperWidth(correlation=0.1, sigma=2.0)
+    other = RKHSWeightingRegressor(instantiation="relu", random_state=0, **settings)
     assert np.isclose(other.fit(X, y).generalization_bound(kind="sfgd"), corrected, rtol=1e-9)
     classes = np.digitize(y, [0.3, 1.0])
     bounds = RKHSWeightingClassifier(instantiation="sign", alpha=0.1).fit(X, classes)

@@ -6,19 +6,25 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
 
-from kernlens import RandomKitchenSinksRegressor, RKHSWeightingRegressor
+from kernlens import (
+    FunctionalGradient,
+    PaperAlpha,
+    PaperWidth,
+    RandomKitchenSinksRegressor,
+    RKHSWeightingRegressor,
+)
 from kernlens._result import Status
 from kernlens.features.weightings import CustomWeighting
 from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
 from kernlens.methods.rkhs_weightings.instantiations import Instantiation
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
 from reference import rkhs_weightings as oracle
 
 SIGMA, GAMMA = 1.7, 1.9
+WIDTH = PaperWidth(gamma=GAMMA, sigma=SIGMA)
 BASES = ("sign", "relu", "stumps")
 intercepts = pytest.mark.parametrize("intercept", [True, False])
-#: The paper's model but for the constant: rows only centred, no bias, lambda as it is.
-PAPER = {"alpha_unit": "paper", "bias": 0.0, "standardize": False, "truncate": False}
+#: The paper's model but for the constant: rows only centred, no bias.
+PAPER = {"bias": 0.0, "standardize": False, "truncate": False}
 
 
 def data(m=30, n=3, seed=0):
@@ -85,9 +91,8 @@ def test_least_squares_is_the_system_of_algorithm_4(name, intercept):
     fitted = RKHSWeightingRegressor(
         instantiation=name,
         solver="least_squares",
-        sigma=SIGMA,
-        gamma=GAMMA,
-        alpha=1e-3,
+        correlation=WIDTH,
+        alpha=PaperAlpha(1e-3),
         n_random_features=10,
         random_state=0,
         fit_intercept=intercept,
@@ -114,9 +119,8 @@ def test_exact_is_kernel_ridge_with_the_implicit_kernel(name, intercept):
     fitted = RKHSWeightingRegressor(
         instantiation=name,
         solver="exact",
-        sigma=SIGMA,
-        gamma=GAMMA,
-        alpha=1e-3,
+        correlation=WIDTH,
+        alpha=PaperAlpha(1e-3),
         fit_intercept=intercept,
         **PAPER,
     ).fit(X, y, weights)
@@ -134,7 +138,7 @@ def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
     fitted = RandomKitchenSinksRegressor(
         base=base,
         sigma=SIGMA,
-        alpha=0.02,
+        alpha=PaperAlpha(0.02),
         n_random_features=12,
         random_state=0,
         fit_intercept=intercept,
@@ -154,7 +158,7 @@ def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
 @pytest.mark.parametrize("base", BASES)
 def test_exact_kitchen_sinks_are_the_limit_of_many(base):
     X, y, _ = data()
-    settings = {"base": base, "sigma": SIGMA, "alpha": 0.05, "random_state": 0, **PAPER}
+    settings = {"base": base, "sigma": SIGMA, "alpha": PaperAlpha(0.05), "random_state": 0, **PAPER}
     exact = RandomKitchenSinksRegressor(solver="exact", **settings).fit(X, y).predict(X)
     few, many = (
         RandomKitchenSinksRegressor(n_random_features=T, **settings).fit(X, y).predict(X)
@@ -179,9 +183,9 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
         settings = {"base": name.removeprefix("exp_"), "sigma": SIGMA, **PAPER}
         make, lam = RandomKitchenSinksRegressor, 0.3
     else:
-        settings = {"instantiation": name, "sigma": SIGMA, "gamma": GAMMA, **PAPER}
+        settings = {"instantiation": name, "correlation": WIDTH, **PAPER}
         make = RKHSWeightingRegressor
-    settings |= {"n_random_features": T, "alpha": lam, "random_state": 0}
+    settings |= {"n_random_features": T, "alpha": PaperAlpha(lam), "random_state": 0}
     settings["fit_intercept"] = intercept
     # All solvers have the same draws, and least squares keeps all of them.
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
@@ -216,8 +220,8 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
 )
 def test_least_squares_tends_to_the_exact_kernel(name, penalty, near):
     X, y, _ = data(m=25)
-    settings = {"instantiation": name, "penalty": penalty, "correlation": 0.45, "alpha": 0.02}
-    settings |= {"random_state": 1, **PAPER}
+    settings = {"instantiation": name, "penalty": penalty, "correlation": 0.45}
+    settings |= {"alpha": PaperAlpha(0.02), "random_state": 1, **PAPER}
     exact = RKHSWeightingRegressor(solver="exact", **settings).fit(X, y).predict(X)
     distances = []
     for T in (8, 600):
@@ -234,9 +238,8 @@ def test_relative_alpha_is_the_papers_in_another_unit(name):
         settings = {"instantiation": name, "solver": solver, "correlation": 0.3}
         settings |= {"n_random_features": 15, "random_state": 0}
         relative = RKHSWeightingRegressor(alpha=0.01, **settings).fit(X, y)
-        paper = RKHSWeightingRegressor(
-            alpha=float(0.01 * np.exp(relative.log_alpha_unit_)), alpha_unit="paper", **settings
-        ).fit(X, y)
+        alpha = PaperAlpha(float(0.01 * np.exp(relative.log_alpha_unit_)))
+        paper = RKHSWeightingRegressor(alpha=alpha, **settings).fit(X, y)
         assert_close(paper.predict(X), relative.predict(X))
         assert paper.log_alpha_unit_ == 0.0
 
@@ -255,8 +258,8 @@ def test_theta_kappa_gamma_and_correlation_name_the_same_model(name, width, gamm
     model = oracle.Instantiation(name, 3, SIGMA, float(gamma))
     predictions = [
         RKHSWeightingRegressor(
-            instantiation=name, alpha=1e-2, sigma=SIGMA, bias=0.0, solver=solver, random_state=0,
-            **given,
+            instantiation=name, alpha=1e-2, bias=0.0, solver=solver, random_state=0,
+            correlation=PaperWidth(sigma=SIGMA, **given),
         ).fit(X, y).predict(X)
         for solver in ("exact", "least_squares")
         for given in (width, {"gamma": float(gamma)}, {"correlation": model.correlation})
@@ -280,11 +283,12 @@ WAYS = [
 @pytest.mark.parametrize("name", oracle.NAMES)
 def test_the_function_is_the_mean_of_base_predictors_by_the_weight_function(name, way):
     X, y, _ = data(m=25, n=2)
-    settings = {"alpha": 0.1, "correlation": 0.3, "bias": 1.0, "n_random_features": 12}
-    settings |= {"sigma": 1.3 if name == "stumps" else 1.0, "truncate": False}
+    sigma = 1.3 if name == "stumps" else 1.0
+    settings = {"alpha": 0.1, "bias": 1.0, "n_random_features": 12, "truncate": False}
+    settings["correlation"] = PaperWidth(correlation=0.3, sigma=sigma)
     fitted = RKHSWeightingRegressor(instantiation=name, random_state=0, **(settings | way))
     fitted.fit(X, y)
-    model = oracle.Instantiation(name, 3, settings["sigma"], 1.0)
+    model = oracle.Instantiation(name, 3, sigma, 1.0)
     inputs = np.column_stack([(X - fitted.mean_) / fitted.scale_, np.ones(len(X))])[:4]
     W = model.sample(100_000, np.random.default_rng(1))
     draws = fitted.weight_function(W)[:, None] * model.base(W, inputs).T
@@ -336,8 +340,8 @@ def custom(model):
 def test_custom_weighting_by_nodes_is_the_named_instantiation(name, way):
     X, y, _ = data(n=1)
     model = oracle.with_correlation(name, 1, 1.0, 0.7)
-    settings = {"alpha": 0.05, "bias": 0.0, "n_random_features": 5, "random_state": 0, **way}
-    settings |= {"alpha_unit": "paper", "truncate": False}
+    settings = {"bias": 0.0, "n_random_features": 5, "random_state": 0, **way}
+    settings |= {"alpha": PaperAlpha(0.05), "truncate": False}
     named = RKHSWeightingRegressor(instantiation=name, correlation=0.7, **settings).fit(X, y)
     own = RKHSWeightingRegressor(instantiation=custom(model), **settings).fit(X, y)
     tolerance = 1e-2 if way["solver"] == "lasso" else 1e-8
@@ -372,7 +376,7 @@ def test_small_regularisations_keep_their_digits(intercept, alpha):
     inputs = centred(X, np.ones(len(X)))
     settings = {"instantiation": "relu", "solver": "least_squares", "correlation": 0.05}
     settings |= {"n_random_features": 150, "random_state": 0, "fit_intercept": intercept, **PAPER}
-    fitted = RKHSWeightingRegressor(alpha=alpha, **settings).fit(X, y)
+    fitted = RKHSWeightingRegressor(alpha=PaperAlpha(alpha), **settings).fit(X, y)
     candidate = Instantiation("relu", 6, 0.05)
     space = FeatureSpace.of_weighting(candidate.weighting(), fitted.weights_, "rkhs")
     assert 1e2 < space.condition < 1e6

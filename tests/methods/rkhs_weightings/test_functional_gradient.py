@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from kernlens import FunctionalGradient
 from kernlens.features.weightings import RidgeWeighting, StumpWeighting
 from kernlens.kernels.implicit import StumpKernel
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import (
     STEPS_AT_ONCE,
     Descent,
-    FunctionalGradient,
 )
 from reference import rkhs_weightings as oracle
 

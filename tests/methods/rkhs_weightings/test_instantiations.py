@@ -9,7 +9,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
 
-from kernlens import RKHSWeightingRegressor, implicit_kernel
+from kernlens import PaperWidth, RKHSWeightingRegressor, implicit_kernel
 from kernlens.features.random_maps import StumpMap
 from kernlens.kernels.implicit import StumpKernel
 from kernlens.methods.rkhs_weightings.instantiations import (
@@ -66,7 +66,7 @@ def test_kernel_function_refuses(options, match):
 def test_constants_are_those_of_the_paper_by_monte_carlo(name):
     sigma, gamma, n = 0.8, 1.3, 2
     X = rows(40, n)
-    options = {"alpha": 1e-2, "bias": 0.0, "sigma": sigma, "gamma": gamma}
+    options = {"alpha": 1e-2, "bias": 0.0, "correlation": PaperWidth(gamma=gamma, sigma=sigma)}
     model = RKHSWeightingRegressor(
         instantiation=name, solver="exact", standardize=True, **options
     ).fit(X, X[:, 0] + X[:, 1])

@@ -1,13 +1,19 @@
 """RKHS weightings and random kitchen sinks."""
 
-from kernlens.methods.rkhs_weightings.kitchen_sinks_classifier import (
+from kernlens.methods.rkhs_weightings.classifier import (
     RandomKitchenSinksClassifier,
+    RKHSWeightingClassifier,
 )
-from kernlens.methods.rkhs_weightings.kitchen_sinks_regressor import RandomKitchenSinksRegressor
-from kernlens.methods.rkhs_weightings.weighting_classifier import RKHSWeightingClassifier
-from kernlens.methods.rkhs_weightings.weighting_regressor import RKHSWeightingRegressor
+from kernlens.methods.rkhs_weightings.options import FunctionalGradient, PaperAlpha, PaperWidth
+from kernlens.methods.rkhs_weightings.regressor import (
+    RandomKitchenSinksRegressor,
+    RKHSWeightingRegressor,
+)
 
 __all__ = [
+    "FunctionalGradient",
+    "PaperAlpha",
+    "PaperWidth",
     "RKHSWeightingClassifier",
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",

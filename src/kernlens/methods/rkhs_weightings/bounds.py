@@ -1,7 +1,8 @@
 """Bounds on the generalisation gap of an RKHS weighting (paper, Section 6), in computable form.
 
-For the squared loss and |y| <= Y. `reach` is the largest size of the function that the norm of its
-weight function allows: theta B in the RKHS, tau B_2 in L2(p), plus the size of the intercept.
+They are for the squared loss and |y| <= Y. `reach` is the largest size of the function that the
+norm of its weight function allows: theta B in the RKHS, tau B_2 in L2(p), plus the size of the
+intercept.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ def gap_bound(reach: float, largest: float, n_samples: float, delta: float, form
     reach : float
         Bound on |f|, from the norm of the fitted weight function.
     largest : float
-        Y.
+        Bound Y on the size of targets.
     n_samples : float
-        m.
+        Number m of rows, or the sum of their weights.
     delta : float
-        In (0, 1).
+        Probability in (0, 1) that the bound fails.
     form : {"corrected", "clipped", "printed"}
         Corrected: ``2 rho reach / sqrt m + M sqrt(log(1/delta) / (2m))`` with rho = 2 (reach + Y)
         and M = (reach + Y)^2, the range of the loss: the printed form takes the Lipschitz constant
@@ -67,7 +68,7 @@ def descent_bound(
     norm, kappa, penalty : float
         B, the largest norm of an iterate; kappa; lambda; all in one unit.
     n_steps : int
-        T.
+        Number T of steps.
     half_steps : bool
         Whether steps were 1/(2 lambda t).
     printed_penalty : float or None

@@ -1,57 +1,28 @@
-"""The fit that all four estimators share, from checked arrays to attributes."""
+"""What all four estimators share: from parameters to a plan, and fitted attributes."""
 
 from __future__ import annotations
 
-import warnings
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
-from kernlens._progress import StageBars
-from kernlens._result import Status
-from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import (
-    check_alpha,
-    check_choice,
-    check_count,
-    check_enough_rows,
-    check_flag,
-    check_memory,
-    check_n_jobs,
-    check_non_negative,
-    check_positive,
-    check_sequence,
+from kernlens._rows import CanonicalRows
+from kernlens.base.columns import Columns
+from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.methods.rkhs_weightings.function import (
+    FeatureFunction,
+    KernelFunction,
+    WeightedFunction,
 )
-from kernlens.base.contract import FeatureLearnerMixin
-from kernlens.base.standardisation import InputColumns, Standardisation
-from kernlens.features.weightings import Weighting
-from kernlens.fits.held_out import Bounds, clip_decision
-from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
-from kernlens.methods.rkhs_weightings.feature_space import decision_in_blocks
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.learner import WeightingLearner
-from kernlens.methods.rkhs_weightings.plan import DualFunction, Learned, WeightingPlan
-from kernlens.subspace import average_outer_product
-
-ALPHA_UNITS = ("relative", "paper")
-#: Less, relative to the features, is rounding.
-SMALLEST_ALPHA = 1e-15
-#: Up to this many rows ``solver="auto"`` is the exact kernel.
-EXACT_ROWS = 2000
-#: Rows that gradients are averaged over.
-GRADIENT_ROWS = 1000
-#: Sums of the sizes of terms for which single precision leaves four digits of a prediction.
-LARGEST_TERMS = 1000.0
-#: Rows of the kernel between training rows and new ones that exist at once.
-KERNEL_ENTRIES = 4_000_000
+from kernlens.methods.rkhs_weightings.learner import BatchLearner, WeightingLearner
+from kernlens.methods.rkhs_weightings.options import FunctionalGradient, PaperAlpha, alphas_of
+from kernlens.methods.rkhs_weightings.plan import LearnedWeighting, Limits, WeightingPlan
+from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
 
 
 @dataclass(frozen=True)
@@ -80,7 +51,7 @@ class SeenRows:
         return cls(rows.y.min(axis=1), rows.y.max(axis=1), radius, float(rows.weights.sum()))
 
     def merged(self, other: SeenRows) -> SeenRows:
-        """Of both."""
+        """Sizes of the rows of both."""
         return SeenRows(
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
@@ -89,256 +60,147 @@ class SeenRows:
         )
 
     def arrays(self) -> tuple[FloatArray, FloatArray, float, float]:
-        """As plain values."""
+        """Plain arrays and numbers, for a fitted model to keep."""
         return self.low, self.high, self.radius, self.total
 
 
-class BaseRandomFeatures(FeatureLearnerMixin, BaseEstimator):
-    """What does not depend on the kind of target or of feature."""
+class BaseRandomFeatures(FittingMixin):
+    """Everything that depends neither on the kind of target nor on that of the features."""
 
-    _kitchen_sinks: bool
+    _precisions: ClassVar[list[type]] = [np.float64, np.float32]
+    _single_threaded_blas = False
+    _optional = ("support_", "dual_coef_", "weights_", "coef_", "_single", "_stream")
 
-    def _check_shared_parameters(self) -> None:
-        check_choice("alpha_unit", self.alpha_unit, ALPHA_UNITS)
-        # That of the paper can be of any size, with the constants of high dimensions.
-        smallest = SMALLEST_ALPHA if self.alpha_unit == "relative" else 0.0
-        for alpha in check_sequence("alpha", self.alpha):
-            check_alpha(alpha, ("auto",), smallest=smallest)
-        if self.alpha_unit == "paper" and isinstance(self.alpha, str):
-            raise ValueError(
-                "alpha_unit='paper' needs alpha as a number or a list of numbers; for alpha='auto' "
-                "set alpha_unit='relative'."
-            )
-        check_flag("mix_alphas", self.mix_alphas)
-        check_positive("sigma", self.sigma)
-        check_count("n_random_features", self.n_random_features)
-        check_non_negative("bias", self.bias)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("standardize", self.standardize)
-        check_count("n_directions", self.n_directions, words=("auto",))
-        check_n_jobs(self.n_jobs)
+    #: What the batches of a stream have left, of plain arrays and numbers.
+    _stream: dict[str, Any]
 
-    @property
-    def _given_alphas(self) -> tuple[float, ...] | None:
-        """Alphas to choose from, None for the grid of the solver."""
-        if isinstance(self.alpha, str):
-            return None
-        alphas = check_sequence("alpha", self.alpha)
-        return tuple(dict.fromkeys(float(alpha) for alpha in alphas))
+    #: Whether the features are the base predictors themselves.
+    _kitchen_sinks: ClassVar[bool]
+    _limits: ClassVar[Limits] = Limits()
 
-    def _plan(self, n_rows: int, n_inputs: int, seed: int) -> WeightingPlan:
-        raise NotImplementedError
+    # From parameters to a plan
 
-    def _fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> None:
-        """Fit on checked arrays; `y` is (n_targets, n_samples), +1 and -1 for a classifier."""
-        check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows = canonical_rows(X, y, weights)
-        columns = InputColumns.of(rows.X, rows.weights, bool(self.standardize), float(self.bias))
-        targets = self._target_units(rows.y, rows.weights)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        plan = self._plan(len(rows.X), columns.n_inputs, seed)
-        check_memory(
-            fit_bytes(len(X), X.shape[1], plan),
-            "lower n_random_features, choose solver='least_squares', or fit on fewer rows",
-        )
-        rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y.T).T)
-        bars = StageBars(type(self).__name__) if self.verbose else nullcontext()
-        with bars as stage:
-            learner = WeightingLearner(plan, rows, self.n_jobs, stage)
-            learned = learner.learn()
-        self._warn_if_interrupted(learned)
-        self._calibrate(learner, learned)
-        self._forget()
-        self._store(learned, plan, columns, targets, rows, SeenRows.of(rows))
+    @abstractmethod
+    def _solver_for(self, n_rows: int) -> type[WeightingSolver]:
+        """The solver that is asked for, or that is best for so many rows."""
 
-    @staticmethod
-    def _warn_if_interrupted(learned: Learned) -> None:
-        if learned.status is Status.INTERRUPTED:
-            # In the caller's file: this, the fit of encoded targets and the public one, which is
-            # wrapped, are between.
-            warnings.warn("The fit was interrupted; the best so far is kept.", stacklevel=5)
-
-    def _forget(self) -> None:
-        """Drop what only some settings leave, and what a stream has summed up."""
-        for name in (
-            "support_",
-            "dual_coef_",
-            "weights_",
-            "coef_",
-            "alpha_search_",
-            "_stream",
-            "_n_weights",
-            "_has_intercept",
-        ):
-            self.__dict__.pop(name, None)
-
-    def _store(
-        self,
-        learned: Learned,
-        plan: WeightingPlan,
-        columns: InputColumns,
-        targets: Standardisation,
-        rows: CanonicalRows,
-        seen: SeenRows,
-    ) -> None:
-        self.solver_, self._penalty = plan.solver, plan.kernel_penalty
-        self.mean_, self.scale_ = columns.mean, columns.scale
-        self._varying, self._bias = columns.varying, columns.bias
-        self._target_mean, self._target_scale = targets.mean, targets.scale
-        self._seed, self._seen_rows = plan.seed, seen.arrays()
-        self.bounds_ = None
-        bounds = self._bounds((seen.low, seen.high))
-        if bounds is not None:
-            low, high = (bound * targets.scale + targets.mean for bound in bounds)
-            self.bounds_ = (low, high)
-        self._store_function(learned)
-        self._single = rows.X.dtype == np.float32 and self._cancels_little(rows)
-        if learned.tried:
-            self.alpha_search_ = {
-                "alpha": np.array([one.alpha for one in learned.tried]),
-                "loss": np.array([one.loss for one in learned.tried]),
-                "instantiation": np.array([one.instantiation.name for one in learned.tried]),
-            }
-            if not self._kitchen_sinks:
-                tried = [one.instantiation.correlation for one in learned.tried]
-                self.alpha_search_["correlation"] = np.array(tried)
-        self._store_gradients(columns, rows.take(slice(0, GRADIENT_ROWS)))
-
-    def _store_function(self, learned: Learned) -> None:
-        setting, function = learned.setting, learned.function
-        self.alpha_ = setting.alpha
-        self.alpha_mixture_ = {
-            "alpha": np.array(learned.mixture.alphas),
-            "weight": np.array(learned.mixture.weights),
-        }
-        self.instantiation_ = setting.instantiation.name
-        if not self._kitchen_sinks:
-            self.correlation_ = setting.instantiation.correlation
-        self._custom = getattr(setting.instantiation, "prepared", None)
-        self._sigma = float(setting.instantiation.sigma)
-        self.log_alpha_unit_ = learned.log_unit
-        self._largest_norms, self._half_steps = learned.largest_norms, learned.half_steps
-        self.intercept_ = function.intercept
-        self._log_norms = function.log_norms
-        if isinstance(function, DualFunction):
-            self.support_, self.dual_coef_ = function.support, function.dual
-        else:
-            self.weights_, self.coef_ = function.weights, function.coefficients
-        self.objective_ = learned.objective
-        self.objective_history_ = np.asarray(learned.history)
-        self.n_iter_ = learned.n_iter
-        self.status_ = learned.status.value
-
-    def _cancels_little(self, rows: CanonicalRows) -> bool:
-        """Whether single precision suffices for predictions: terms are not much above their sum."""
-        if not hasattr(self, "coef_"):
-            return False
-        features = self._feature_map().evaluate(rows.X[:100].astype(np.float64))
-        terms = np.abs(self.coef_) @ np.abs(features).T
-        # Targets have unit variance.
-        return bool(np.max(terms) < LARGEST_TERMS)
-
-    def _store_gradients(self, columns: InputColumns, rows: CanonicalRows) -> None:
-        """Directions from the average outer product of gradients."""
-        X = rows.X.astype(np.float64, copy=False)
-        gradients = self._gradients(X)
-        # Several targets count alike: they have unit variance here.
-        product = average_outer_product(gradients, rows.weights)
-        directions, values = columns.directions(product)
-        n_varying = int(columns.varying.sum())
-        shares = np.zeros(len(columns.varying))
-        if n_varying:
-            shares[columns.varying] = self._column_shares(X, rows.weights, product)[:n_varying]
-        self._store_directions(directions, values, shares, self.n_directions, columns.scale)
-
-    def _column_shares(self, X: FloatArray, weights: FloatArray, product: FloatArray) -> FloatArray:
-        """Importance of every input: the root of its mean squared slope.
-
-        Stumps are functions of single columns, whose spread over the rows says it directly.
-        """
-        if self.instantiation_ != "stumps":
-            return np.sqrt(np.maximum(np.diagonal(product), 0.0))
-        if hasattr(self, "coef_"):
-            values = self._feature_map().column_functions(X, self.coef_)
-        else:
-            kernel = cast(StumpKernel, self._kernel())
-            values = kernel.column_functions(X, self.support_, self.dual_coef_)
-        centred = values - np.average(values, axis=1, weights=weights)[:, None]
-        spread: FloatArray = np.sqrt(np.average(centred**2, axis=1, weights=weights).sum(axis=0))
-        return spread
-
-    def _calibrate(self, learner: WeightingLearner, learned: Learned) -> None:
-        """What a classifier learns from rows that were left out; here nothing."""
-
-    # The fitted function
+    @abstractmethod
+    def _candidates(
+        self, n_inputs: int, seed: int, solver: type[WeightingSolver]
+    ) -> tuple[AnyInstantiation, ...]:
+        """Instantiations to choose from."""
 
     @property
+    @abstractmethod
     def _instantiation(self) -> AnyInstantiation:
         """The instantiation of the fitted function."""
-        raise NotImplementedError
 
-    def _weighting(self) -> Weighting:
-        return self._instantiation.weighting()
+    @property
+    def _penalised_norm(self) -> str:
+        """Norm of the weight function that is penalised."""
+        return "l2"
 
-    def _kernel(self) -> ImplicitKernel:
-        return self._instantiation.kernel(self._penalty)
+    @property
+    def _descent(self) -> FunctionalGradient:
+        """How stochastic descent goes."""
+        return FunctionalGradient()
 
-    def _feature_map(self) -> Any:
-        weighting = self._weighting()
-        if self._kitchen_sinks:
-            return weighting.base(self.weights_)
-        return weighting.expectation(self.weights_)[0]
+    def _measure_columns(self, rows: CanonicalRows) -> Columns:
+        return Columns.of(rows.X, rows.weights, bool(self.standardize), bias=float(self.bias))
 
-    def _function_values(self, inputs: FloatArray) -> FloatArray:
-        """Values for standardised targets, (n_targets, n_samples)."""
-        if hasattr(self, "coef_"):
-            if not self._single:
-                inputs = inputs.astype(np.float64, copy=False)
-            values = decision_in_blocks(self._feature_map(), inputs, self.coef_, self.n_jobs)
-            return values + self.intercept_[:, None]
-        kernel, inputs = self._kernel(), inputs.astype(np.float64, copy=False)
-        size = max(1, KERNEL_ENTRIES // len(self.support_))
-        parts = [
-            self.dual_coef_ @ kernel.matrix(self.support_, inputs[low : low + size])
-            for low in range(0, len(inputs), size)
-        ]
-        return np.concatenate(parts, axis=1) + self.intercept_[:, None]
+    def _plan(self, data: FitData) -> WeightingPlan:
+        return self._plan_with(data, self._solver_for(len(data.rows.X)))
 
-    def _gradients(self, inputs: FloatArray) -> FloatArray:
-        """Gradients in the inputs, (n_targets, n_samples, n_inputs)."""
-        if hasattr(self, "coef_"):
-            gradients: FloatArray = self._feature_map().gradient(inputs, self.coef_)
-            return gradients
-        return self._kernel().gradient(inputs, self.support_, self.dual_coef_)
+    def _plan_with(self, data: FitData, solver: type[WeightingSolver]) -> WeightingPlan:
+        return WeightingPlan(
+            candidates=self._candidates(data.columns.n_inputs, data.seed, solver),
+            alphas=alphas_of(self.alpha),
+            mixed=bool(self.mix_alphas),
+            solver=solver.name,
+            penalty=self._penalised_norm,
+            kitchen_sinks=self._kitchen_sinks,
+            paper_units=isinstance(self.alpha, PaperAlpha),
+            intercept=bool(self.fit_intercept),
+            n_weights=int(self.n_random_features),
+            descent=self._descent,
+            seed=data.seed,
+            n_columns=data.columns.n_varying,
+            limits=self._limits,
+        )
+
+    def _memory(self, data: FitData, plan: WeightingPlan) -> Memory:
+        n_rows, n_inputs = data.rows.X.shape
+        return Memory(
+            SOLVERS[plan.solver].n_bytes(n_rows, n_inputs, plan.n_weights),
+            "lower n_random_features, choose solver='least_squares', or fit on fewer rows",
+        )
+
+    def _learner(self, data: FitData, plan: WeightingPlan, stage: Stage | None) -> WeightingLearner:
+        make = BatchLearner if plan.batch else WeightingLearner
+        return make(plan, data.rows, self.n_jobs, stage)
+
+    # Fitted attributes
+
+    def _store(self, data: FitData, plan: WeightingPlan, learned: LearnedWeighting) -> None:
+        solution = learned.solution
+        used, mixture = solution.setting.instantiation, solution.mixture
+        self.solver_, self._penalty, self._seed = plan.solver, plan.kernel_penalty, plan.seed
+        self.alpha_mixture_ = {
+            "alpha": np.array(mixture.alphas),
+            "weight": np.array(mixture.weights),
+        }
+        self.instantiation_, self._sigma = used.name, float(used.sigma)
+        self.log_alpha_unit_ = solution.log_unit
+        self._largest_norms, self._half_steps = solution.largest_norms, solution.half_steps
+        self.bounds_ = data.targets.bounds
+        seen = SeenRows.of(data.rows)
+        if plan.sums is not None:
+            seen = seen.merged(self._seen)
+        self._seen_rows = seen.arrays()
+        if plan.batch:
+            self._stream = {
+                "sums": solution.sums,
+                "n_weights": plan.n_weights,
+                "intercept": plan.intercept,
+            }
+        self._store_instantiation(used)
+
+    def _store_instantiation(self, used: AnyInstantiation) -> None:
+        """Keep what is needed to make the instantiation again, beside its name and sigma."""
 
     @property
     def _seen(self) -> SeenRows:
         return SeenRows(*self._seen_rows)
 
     @property
-    def _columns(self) -> InputColumns:
-        return InputColumns(self.mean_, self.scale_, self._varying, self._bias)
-
-    def _decision(self, X: ArrayLike) -> FloatArray:
-        """Decision values, (n_targets, n_samples)."""
-        check_is_fitted(self)
-        raw: FloatArray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        values = self._function_values(self._columns.apply(raw))
-        values = values * self._target_scale[:, None] + self._target_mean[:, None]
-        return clip_decision(values, self.bounds_)
-
-    def _target_units(self, y: FloatArray, weights: FloatArray) -> Standardisation:
-        """How targets are used; as they are unless the estimator says otherwise."""
-        return Standardisation(np.zeros(len(y)), np.ones(len(y)))
-
-    def _bounds(self, seen: Bounds) -> Bounds | None:
-        """Lowest and highest value of every target, if predictions are kept within; here none."""
-        return None
+    def _function(self) -> WeightedFunction:
+        return _FUNCTIONS[self._function_kind](self)
 
 
-def fit_bytes(n_samples: int, n_features: int, plan: WeightingPlan) -> float:
-    """Memory of a fit, the formula of the docstrings."""
-    size = 4.0 * n_samples * n_features
-    if plan.solver == "exact":
-        return 8.0 * (size + 4.0 * float(n_samples) ** 2)
-    return 8.0 * (size + 12.0 * float(plan.n_weights) ** 2 + 1.6e7)
+def _feature_function(model: Any) -> FeatureFunction:
+    return FeatureFunction(
+        model._instantiation,
+        model._kitchen_sinks,
+        model.weights_,
+        model.coef_,
+        model.intercept_,
+        model._log_norms,
+        model._penalty,
+        model._single,
+        model.n_jobs,
+    )
+
+
+def _kernel_function(model: Any) -> KernelFunction:
+    return KernelFunction(
+        model._instantiation,
+        model.support_,
+        model.dual_coef_,
+        model.intercept_,
+        model._log_norms,
+        model._penalty,
+    )
+
+
+#: How a fitted model makes its function, by the kind of function.
+_FUNCTIONS = {FeatureFunction.kind: _feature_function, KernelFunction.kind: _kernel_function}

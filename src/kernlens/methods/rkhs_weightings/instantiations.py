@@ -7,6 +7,7 @@ and not only bounded.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,9 +58,19 @@ class Instantiation:
         """Whether the kernel of the weights is the exponential one."""
         return self.name.startswith("exp_")
 
+    @property
+    def jumps(self) -> bool:
+        """Whether base predictors are steps, which have no slope."""
+        return not self.ramp
+
+    @property
+    def additive(self) -> bool:
+        """Whether base predictors are functions of single inputs."""
+        return self.name == "stumps"
+
     def weighting(self) -> Weighting:
         """Sampler, base predictors, features and Gram matrices."""
-        if self.name == "stumps":
+        if self.additive:
             return StumpWeighting(self.n_inputs, self.correlation, self.sigma)
         return RidgeWeighting(self.ramp, self.exponential, self.n_inputs, self.correlation)
 
@@ -70,7 +81,7 @@ class Instantiation:
         alpha in L2(p).
         """
         r = 1.0 if penalty == "l2" else self.correlation
-        if self.name == "stumps":
+        if self.additive:
             scale = self.sigma if penalty == "l2" else self.sigma / np.sqrt(1.0 + r)
             return StumpKernel(r, float(scale))
         return RampKernel(r) if self.ramp else SignKernel(r)
@@ -97,10 +108,10 @@ class Instantiation:
         if diagonal <= 0.0 or determinant <= 0.0:
             return None
         composed, variance = across / diagonal, diagonal / determinant
-        n_integrals = 1 if self.name == "stumps" else self.n_inputs
+        n_integrals = 1 if self.additive else self.n_inputs
         log_factor = n_integrals * (constant - 0.5 * float(np.log(determinant)))
         log_factor -= 2.0 * self.weighting().log_unit
-        if self.name == "stumps":
+        if self.additive:
             log_factor -= 2.0 * float(np.log(self.n_inputs))
             return StumpKernel(composed, self.sigma * float(np.sqrt(variance))), log_factor
         if self.ramp:
@@ -110,7 +121,7 @@ class Instantiation:
     def theta_squared(self, radius: float) -> float:
         """sup_x K_X(x, x) over rows no longer than `radius`, over the unit."""
         r = self.correlation
-        if self.name == "stumps":
+        if self.additive:
             return 1.0
         if not self.ramp:
             return 2.0 / np.pi * float(np.arcsin(r))
@@ -123,7 +134,7 @@ class Instantiation:
         That of RWExpRelu is not a bound; it has the exponent (1 - n)/2 for -(n + 1)/2.
         """
         r, n = self.correlation, self.n_inputs
-        if self.name == "stumps":
+        if self.additive:
             return 0.0
         if self.exponential:
             # 1 - sigma^2 / (2 gamma^2) = 1 - r
@@ -192,6 +203,8 @@ class CustomInstantiation:
     name: str = "custom"
     correlation: float = float("nan")
     sigma: float = 1.0
+    jumps: ClassVar[bool] = False
+    additive: ClassVar[bool] = False
 
     def log_unit(self, penalty: str = "rkhs") -> float:
         """Nothing is divided."""

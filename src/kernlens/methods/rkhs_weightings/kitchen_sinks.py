@@ -1,48 +1,64 @@
-"""What the two kitchen sink estimators share: the base predictors."""
+"""What the two kitchen sink estimators share: arguments and base predictors."""
 
 from __future__ import annotations
 
-from kernlens._validation import check_choice
-from kernlens.methods.rkhs_weightings.instantiations import BASES, AnyInstantiation, Instantiation
-from kernlens.methods.rkhs_weightings.plan import WeightingPlan
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
-from kernlens.methods.rkhs_weightings.stream import StreamingRandomFeatures
+from typing import Any
 
-SOLVERS = ("least_squares", "lasso", "exact")
-#: What "auto" tries.
+from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation, Instantiation
+from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
+from kernlens.methods.rkhs_weightings.stream import StreamMixin
+
+#: Base predictors that "auto" compares.
 AUTO_BASES = ("relu", "sign", "stumps")
 #: Kitchen sinks have no kernel of the weights; nothing depends on this.
 ANY_CORRELATION = 0.5
 
 
-class BaseKitchenSinks(StreamingRandomFeatures):
+class BaseKitchenSinks(StreamMixin):
     """Everything of random kitchen sinks that does not depend on the kind of target."""
 
     _kitchen_sinks = True
 
-    def _check_parameters(self) -> None:
-        self._check_shared_parameters()
-        check_choice("base", self.base, ("auto", *BASES))
-        check_choice("solver", self.solver, SOLVERS)
+    def __init__(
+        self,
+        *,
+        base: str = "auto",
+        solver: str = "least_squares",
+        alpha: Any = "auto",
+        mix_alphas: bool = True,
+        sigma: float = 1.0,
+        n_random_features: int = 1000,
+        bias: float = 3.0,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        n_directions: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        self.base = base
+        self.solver = solver
+        self.alpha = alpha
+        self.mix_alphas = mix_alphas
+        self.sigma = sigma
+        self.n_random_features = n_random_features
+        self.bias = bias
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.n_directions = n_directions
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
-    def _plan(self, n_rows: int, n_inputs: int, seed: int) -> WeightingPlan:
+    def _solver_for(self, n_rows: int) -> type[WeightingSolver]:
+        return SOLVERS[self.solver]
+
+    def _candidates(
+        self, n_inputs: int, seed: int, solver: type[WeightingSolver]
+    ) -> tuple[AnyInstantiation, ...]:
         names = AUTO_BASES if self.base == "auto" else (self.base,)
-        return WeightingPlan(
-            candidates=tuple(self._make(name, n_inputs) for name in names),
-            alphas=self._given_alphas,
-            mixed=bool(self.mix_alphas),
-            solver=self.solver,
-            penalty="l2",
-            kitchen_sinks=True,
-            paper_units=self.alpha_unit == "paper",
-            intercept=bool(self.fit_intercept),
-            n_weights=int(self.n_random_features),
-            descent=FunctionalGradient(),
-            seed=seed,
-        )
-
-    def _make(self, name: str, n_inputs: int) -> Instantiation:
-        return Instantiation(name, n_inputs, ANY_CORRELATION, float(self.sigma))
+        sigma = float(self.sigma)
+        return tuple(Instantiation(name, n_inputs, ANY_CORRELATION, sigma) for name in names)
 
     @property
     def _instantiation(self) -> AnyInstantiation:

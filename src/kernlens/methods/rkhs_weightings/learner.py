@@ -2,102 +2,127 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.fitting import Stage
+from kernlens.base.learner import Directions, Learner, LeftOut
+from kernlens.base.search import SearchRecord
+from kernlens.methods.rkhs_weightings.function import WeightedFunction
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.plan import Learned, Setting, WeightingPlan, best_of
-from kernlens.methods.rkhs_weightings.solvers.descent import StochasticDescent
-from kernlens.methods.rkhs_weightings.solvers.exact import Exact
-from kernlens.methods.rkhs_weightings.solvers.lasso import SparseLeastSquares
-from kernlens.methods.rkhs_weightings.solvers.least_squares import LeastSquares
-from kernlens.methods.rkhs_weightings.solvers.solver import (
-    LEAVE_ONE_OUT_ROWS,
-    Stage,
-    WeightingSolver,
+from kernlens.methods.rkhs_weightings.plan import (
+    LearnedWeighting,
+    Setting,
+    Solution,
+    WeightingPlan,
+    best_of,
 )
+from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
+from kernlens.subspace import average_outer_product, leading_directions
 
-SOLVERS: dict[str, type[WeightingSolver]] = {
-    "exact": Exact,
-    "least_squares": LeastSquares,
-    "lasso": SparseLeastSquares,
-    "sfgd": StochasticDescent,
-}
-#: Rows that instantiations are compared on, and how many rougher ones go on to all rows.
-SEARCH_ROWS = 800
+#: Rougher instantiations than the best one on few rows that go on to all rows.
 N_ROUGHER = 2
+#: Rows that gradients are averaged over.
+GRADIENT_ROWS = 1000
 
 
-class WeightingLearner:
-    """One fit.
+@dataclass
+class WeightingLearner(Learner[LearnedWeighting]):
+    """One fit, and what it has found so far.
 
-    Parameters
+    Attributes
     ----------
     plan : WeightingPlan
     rows : CanonicalRows
         Standardised, X with the column of the bias.
     n_jobs : int or None
-    stage : callable, optional
-        Returns the callback that the iterations of a stage report to.
+        Threads.
+    stage : callable or None
+        Name of a stage -> callback of its iterations.
     """
 
-    def __init__(
-        self,
-        plan: WeightingPlan,
-        rows: CanonicalRows,
-        n_jobs: int | None,
-        stage: Stage | None = None,
-    ) -> None:
-        self.plan = plan
-        self.rows = rows
-        self.stage = stage
-        self.solver = SOLVERS[plan.solver](plan, rows, n_jobs, stage)
-        self.interrupted = False
+    plan: WeightingPlan
+    rows: CanonicalRows
+    n_jobs: int | None = None
+    stage: Stage | None = None
+    solver: WeightingSolver = field(init=False)
+    _tried: list[Setting] = field(default_factory=list, init=False)
+    _searching: bool = field(default=True, init=False)
+    _interrupted: bool = field(default=False, init=False)
 
-    def learn(self) -> Learned:
+    def __post_init__(self) -> None:
+        make = SOLVERS[self.plan.solver]
+        self.solver = make(self.plan, self.rows, self.n_jobs, self.stage)
+
+    def learn(self) -> LearnedWeighting:
         """Choose the setting if there is a choice, and fit."""
-        tried = self._search()
-        alphas = self._remaining(tried)
-        fits = [self.solver.fit(one, alphas) for one in self._finalists(tried)]
-        learned = fits[0]
-        if len(fits) > 1:
-            learned = min(fits, key=lambda fit: fit.setting.loss)
-            learned = replace(learned, tried=tuple(one for fit in fits for one in fit.tried))
-        if self.stage is not None:
-            self.stage("fitted")(1, learned.objective)
-        return self._with_search(learned, tried)
+        self._search()
+        return self._finish(self._solve())
 
-    def learn_batch(self, state: dict[str, Any] | None) -> tuple[Learned, dict[str, Any]]:
-        """Learn from rows on top of those that `state`, of plain arrays, has summed up.
+    def finish_interrupted(self) -> LearnedWeighting:
+        """Fit with the best setting so far, or keep what the fit has reached."""
+        self._interrupted = True
+        if not self._searching:
+            return self._finish(self._with_search(self.solver.finish_interrupted()))
+        if not self._tried:
+            raise KeyboardInterrupt
+        return self._finish(self._solve())
 
-        A setting is searched for in the first batch only.
-        """
-        tried = [] if state is not None else self._search()
-        candidate = best_of(tried).instantiation if tried else self.plan.candidates[0]
-        alphas = self._alphas
-        if tried and self.plan.solver == "sfgd":
-            alphas = (best_of(tried).alpha,)
-        learned, state = self.solver.learn_batch(candidate, alphas, state)
-        # Where the sums have chosen alpha once more, the search has chosen the instantiation only.
-        return self._with_search(learned, [] if learned.tried else tried), state
+    def left_out(self, learned: LearnedWeighting) -> LeftOut:
+        """Predictions of some rows by fits without them."""
+        return self.solver.left_out(learned.solution)
 
-    def _finalists(self, tried: list[Setting]) -> list[AnyInstantiation]:
+    # The search
+
+    @property
+    def _alphas(self) -> tuple[float, ...]:
+        return self.solver.alphas if self.plan.alphas is None else self.plan.alphas
+
+    def _search(self) -> None:
+        """Loss of every setting on rows left out of the first ones, if there is a choice."""
+        candidates, alphas, solver = self.plan.candidates, self._alphas, self.solver
+        chosen_by_fit = solver.mixes or not solver.chooses_alpha_in_search
+        if len(candidates) == 1 and (len(alphas) == 1 or chosen_by_fit):
+            return
+        part = self.rows.take(slice(0, self.plan.limits.search))
+        report = self.stage("choosing") if self.stage is not None else None
+        for number, candidate in enumerate(candidates):
+            losses = solver.losses(candidate, part, alphas)
+            self._tried += [
+                Setting(candidate, alpha, loss) for alpha, loss in zip(alphas, losses, strict=True)
+            ]
+            if report is not None:
+                report(number, min(losses))
+
+    def _remaining(self) -> tuple[float, ...]:
+        """Alphas that the fit is still to choose from, or to mix."""
+        solver = self.solver
+        stopped = self._interrupted and solver.tells_alphas_apart
+        chosen = solver.chooses_alpha_in_search and not solver.mixes
+        if self._tried and (stopped or chosen):
+            return (best_of(self._tried).alpha,)
+        return self._alphas
+
+    def _finalists(self) -> list[AnyInstantiation]:
         """The instantiations that are fitted on all rows.
 
         Few rows cannot tell how rough a function many of them allow. Where all are summed up and
         some held out of the sums, these decide among the best of every kind, and rougher ones of
         the best kind, which have a larger correlation.
         """
-        if not tried:
+        if not self._tried:
             return [self.plan.candidates[0]]
-        best = best_of(tried).instantiation
-        many = self.plan.solver == "least_squares" and len(self.rows.X) > LEAVE_ONE_OUT_ROWS
-        if not many or self.interrupted or len(self._alphas) == 1:
+        best = best_of(self._tried).instantiation
+        several = self.solver.compares_kinds_on_all_rows and len(self._alphas) > 1
+        if not several or self._interrupted:
             return [best]
-        ordered = [one.instantiation for one in sorted(tried, key=lambda one: one.loss)]
+        ordered = [one.instantiation for one in sorted(self._tried, key=lambda one: one.loss)]
         kinds = {one.name: one for one in reversed(ordered)} | {best.name: best}
         rougher = {
             one.correlation: one
@@ -106,63 +131,114 @@ class WeightingLearner:
         }
         return [*kinds.values(), *(rougher[r] for r in sorted(rougher)[:N_ROUGHER])]
 
-    def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
-        """Predictions of some rows by fits without them, and the rows."""
-        return self.solver.left_out(learned)
+    # The fit
 
-    @property
-    def _alphas(self) -> tuple[float, ...]:
-        return self.solver.alphas if self.plan.alphas is None else self.plan.alphas
+    def _solve(self) -> Solution:
+        """Fit what the search has left to compare on all rows, and take the best."""
+        alphas, finalists = self._remaining(), self._finalists()
+        self._searching = False
+        fits = [self.solver.fit(one, alphas) for one in finalists]
+        solution = fits[0]
+        if len(fits) > 1:
+            solution = min(fits, key=lambda fit: fit.setting.loss)
+            solution = replace(solution, tried=tuple(one for fit in fits for one in fit.tried))
+        return self._with_search(solution)
 
-    def _search(self) -> list[Setting]:
-        """Loss of every setting on rows left out of the first ones, if there is a choice."""
-        candidates, alphas = self.plan.candidates, self._alphas
-        chosen_by_fit = self._mixes or not self._searches_alpha
-        if len(candidates) == 1 and (len(alphas) == 1 or chosen_by_fit):
-            return []
-        part = self.rows.take(slice(0, SEARCH_ROWS))
-        report = self.stage("choosing") if self.stage is not None else None
-        tried: list[Setting] = []
-        for number, candidate in enumerate(candidates):
-            try:
-                losses = self.solver.losses(candidate, part, alphas)
-            except KeyboardInterrupt:
-                if not tried:
-                    raise
-                self.interrupted = True
-                break
-            tried += [
-                Setting(candidate, alpha, loss) for alpha, loss in zip(alphas, losses, strict=True)
-            ]
-            if report is not None:
-                report(number, min(losses))
-        return tried
+    def _with_search(self, solution: Solution) -> Solution:
+        """Add what the search has compared, unless the fit has compared on other rows since."""
+        if self._tried and self.solver.chooses_alpha_in_search:
+            # The fit has seen a part of what the search has.
+            return replace(solution, setting=best_of(self._tried), tried=tuple(self._tried))
+        return solution if solution.tried else replace(solution, tried=tuple(self._tried))
 
-    @property
-    def _searches_alpha(self) -> bool:
-        """Whether the search is where alpha is chosen, and not the fit."""
-        if self.plan.solver == "sfgd":
-            return True
-        return self.plan.solver != "lasso" and len(self.rows.X) <= SEARCH_ROWS
+    def _finish(self, solution: Solution) -> LearnedWeighting:
+        function = solution.function.for_precision_of(self.rows.X)
+        if self.stage is not None:
+            self.stage("fitted")(1, solution.objective)
+        return LearnedWeighting(
+            function=function,
+            directions=self._directions(function),
+            alpha=solution.setting.alpha,
+            objective=solution.objective,
+            history=solution.history,
+            n_iter=solution.n_iter,
+            status=Status.INTERRUPTED if self._interrupted else solution.status,
+            search=self._record(solution),
+            solution=solution,
+        )
 
-    @property
-    def _mixes(self) -> bool:
-        """Whether the fit compares the alphas of its instantiation in any case."""
-        return self.plan.mixed and self.plan.solver in ("least_squares", "exact")
+    def _record(self, solution: Solution) -> SearchRecord | None:
+        tried, chosen = solution.tried, solution.setting
+        if not tried:
+            return None
+        place = next(
+            place
+            for place, one in enumerate(tried)
+            if one.instantiation is chosen.instantiation and one.alpha == chosen.alpha
+        )
+        axes: dict[str, NDArray[Any]] = {
+            "alpha": np.array([one.alpha for one in tried]),
+            "instantiation": np.array([one.instantiation.name for one in tried]),
+        }
+        notes: dict[str, NDArray[Any]] = {}
+        if not self.plan.kitchen_sinks:
+            correlations = np.array([one.instantiation.correlation for one in tried])
+            # That of a user's own instantiation is not a number.
+            known = bool(np.all(np.isfinite(correlations)))
+            (axes if known else notes)["correlation"] = correlations
+        return SearchRecord(axes, np.array([one.loss for one in tried]), place, notes)
 
-    def _remaining(self, tried: list[Setting]) -> tuple[float, ...]:
-        """Alphas that the fit is still to choose from, or to mix."""
-        stopped = self.interrupted and self.plan.solver != "lasso"
-        if tried and (stopped or (self._searches_alpha and not self._mixes)):
-            return (best_of(tried).alpha,)
-        return self._alphas
+    def _directions(self, function: WeightedFunction) -> Directions:
+        """Directions from the average outer product of gradients."""
+        rows = self.rows.take(slice(0, GRADIENT_ROWS))
+        X = rows.X.astype(np.float64, copy=False)
+        n_inputs = X.shape[1]
+        n_columns = n_inputs if self.plan.n_columns is None else self.plan.n_columns
+        if n_columns == 0:
+            # Without a column that varies any direction does.
+            return Directions(np.eye(1, n_inputs), np.zeros(1), np.zeros(n_inputs))
+        # Several targets count alike: they have unit variance here.
+        product = average_outer_product(function.smoothed_gradient(X), rows.weights)
+        vectors, values = leading_directions(product[:n_columns, :n_columns])
+        components = np.zeros((n_columns, n_inputs))
+        components[:, :n_columns] = vectors
+        return Directions(components, values, _shares(function, X, rows.weights, product))
 
-    def _with_search(self, learned: Learned, tried: list[Setting]) -> Learned:
-        if tried and self._searches_alpha:
-            # All that was tried, of which the fit has seen a part.
-            learned = replace(learned, setting=best_of(tried), tried=())
-        if learned.tried or self.plan.solver == "lasso":
-            # Losses on other rows, or of another fit, cannot be compared with those.
-            tried = []
-        status = Status.INTERRUPTED if self.interrupted else learned.status
-        return replace(learned, status=status, tried=(*tried, *learned.tried))
+
+class BatchLearner(WeightingLearner):
+    """Learns from one batch of a stream, on top of what those before have summed up.
+
+    A setting is searched for in the first batch only.
+    """
+
+    def _search(self) -> None:
+        if self.plan.sums is None:
+            super()._search()
+
+    def _solve(self) -> Solution:
+        alphas, candidate = self._alphas, self.plan.candidates[0]
+        if self._tried:
+            best = best_of(self._tried)
+            candidate = best.instantiation
+            alphas = (best.alpha,) if self.solver.descends else alphas
+        self._searching = False
+        return self._with_search(self.solver.learn_batch(candidate, alphas, self.plan.sums))
+
+    def _with_search(self, solution: Solution) -> Solution:
+        # Where the sums have chosen alpha once more, the search has chosen the instantiation only.
+        return solution if solution.tried else super()._with_search(solution)
+
+
+def _shares(
+    function: WeightedFunction, X: FloatArray, weights: FloatArray, product: FloatArray
+) -> FloatArray:
+    """Importance of every input: the root of its mean squared slope.
+
+    Stumps are functions of single columns, whose spread over the rows says it directly.
+    """
+    if not function.instantiation.additive:
+        return np.sqrt(np.maximum(np.diagonal(product), 0.0))
+    values = function.column_functions(X)
+    centred = values - np.average(values, axis=1, weights=weights)[:, None]
+    spread: FloatArray = np.sqrt(np.average(centred**2, axis=1, weights=weights).sum(axis=0))
+    return spread

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
+from kernlens.base.learner import Learned
 from kernlens.fits.mixture import AlphaMixture
+from kernlens.methods.rkhs_weightings.function import WeightedFunction
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
+from kernlens.methods.rkhs_weightings.options import FunctionalGradient
 
 #: A smaller alpha must lower the loss by this share to be taken: rounding does not choose.
 CLEAR_GAIN = 1e-3
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows are looked at for what.
+
+    Attributes
+    ----------
+    search : int
+        Rows that settings are compared on first.
+    leave_one_out : int
+        Rows up to which alpha is chosen by leaving one out, and that predictions of rows left out
+        are given for.
+    """
+
+    search: int = 800
+    leave_one_out: int = 2000
 
 
 @dataclass(frozen=True)
@@ -28,9 +48,10 @@ class WeightingPlan:
         Regularisations to choose from, None for the grid of the solver.
     mixed : bool
         Whether the solutions of several alphas are mixed.
-    solver : {"least_squares", "lasso", "sfgd", "exact"}
+    solver : str
+        Name of the solver.
     penalty : {"rkhs", "l2"}
-        Norm of alpha.
+        The norm of the weight function that is penalised.
     kitchen_sinks : bool
         Whether the features are the base predictors themselves.
     paper_units : bool
@@ -38,11 +59,18 @@ class WeightingPlan:
     intercept : bool
         Whether a constant is added to the function.
     n_weights : int
-        T.
+        Number T of random weights.
     descent : FunctionalGradient
         How stochastic descent goes.
     seed : int
-        Of the weights and batches.
+        Weights and batches are drawn from it.
+    n_columns : int or None
+        Inputs that come from columns, before that of the bias; None for all of them.
+    batch : bool
+        Whether the rows are one batch of a stream.
+    sums : dict or None
+        What the batches before have summed up, as plain arrays; None without any.
+    limits : Limits
     """
 
     candidates: tuple[AnyInstantiation, ...]
@@ -56,6 +84,10 @@ class WeightingPlan:
     n_weights: int
     descent: FunctionalGradient
     seed: int
+    n_columns: int | None = None
+    batch: bool = False
+    sums: dict[str, Any] | None = None
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def kernel_penalty(self) -> str:
@@ -87,53 +119,14 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class FeatureFunction:
-    """``f(x) = intercept + sum_t c_t F_t(x)``.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (T, n_coordinates)
-    coefficients : ndarray of shape (n_targets, T)
-        c, of the features without their factors.
-    intercept : ndarray of shape (n_targets,)
-    log_norms : ndarray of shape (n_targets,)
-        Logarithms of the norm of alpha in units of the kernel; -inf for alpha = 0.
-    """
-
-    weights: FloatArray
-    coefficients: FloatArray
-    intercept: FloatArray
-    log_norms: FloatArray
-
-
-@dataclass(frozen=True)
-class DualFunction:
-    """``f(x) = intercept + sum_i dual_i k(x_i, x)`` with the implicit kernel.
-
-    Attributes
-    ----------
-    support : ndarray of shape (n_support, n_inputs)
-    dual : ndarray of shape (n_targets, n_support)
-    intercept : ndarray of shape (n_targets,)
-    log_norms : ndarray of shape (n_targets,)
-        As for :class:`FeatureFunction`.
-    """
-
-    support: FloatArray
-    dual: FloatArray
-    intercept: FloatArray
-    log_norms: FloatArray
-
-
-@dataclass(frozen=True)
-class Learned:
-    """A fitted function, and how it was found.
+class Solution:
+    """What a solver has found for one instantiation.
 
     Attributes
     ----------
     setting : Setting
     mixture : AlphaMixture
-    function : FeatureFunction or DualFunction
+    function : FeatureFunction or KernelFunction
     log_unit : float
         Logarithm of the paper's lambda over alpha.
     objective : float
@@ -143,23 +136,41 @@ class Learned:
     n_iter : int
     history : tuple of float
     tried : tuple of Setting
+        What the solver has compared.
     largest_norms : ndarray of shape (n_targets,)
-        Of the iterates of a descent, in units of the kernel.
+        Largest norms of the iterates of a descent, in units of the kernel.
     half_steps : bool
-        Whether those of a descent were 1/(2 lambda t).
+        Whether the steps of a descent were 1/(2 lambda t).
+    sums : dict or None
+        What the batches of a stream have summed up, as plain arrays; None for a fit of all rows.
     """
 
     setting: Setting
     mixture: AlphaMixture
-    function: FeatureFunction | DualFunction
+    function: WeightedFunction
     log_unit: float
     objective: float
     status: Status = Status.CONVERGED
     n_iter: int = 1
-    history: tuple[float, ...] = field(default=())
-    tried: tuple[Setting, ...] = field(default=())
+    history: tuple[float, ...] = ()
+    tried: tuple[Setting, ...] = ()
     largest_norms: FloatArray = field(default_factory=lambda: np.empty(0))
     half_steps: bool = True
+    sums: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedWeighting(Learned):
+    """The outcome of a fit.
+
+    Attributes
+    ----------
+    solution : Solution
+        What the solver has found, with the setting that was chosen.
+    """
+
+    function: WeightedFunction
+    solution: Solution
 
 
 def best_of(tried: list[Setting]) -> Setting:

@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray
-from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import check_enough_rows
-from kernlens.base.standardisation import InputColumns, Standardisation
-from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures, SeenRows
-from kernlens.methods.rkhs_weightings.learner import WeightingLearner
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import FunctionalGradient
+from kernlens._rows import canonical_rows
+from kernlens.base.fitting import FitData
+from kernlens.base.targets import Targets
+from kernlens.losses import SquaredLoss
+from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures
+from kernlens.methods.rkhs_weightings.options import FunctionalGradient
+from kernlens.methods.rkhs_weightings.plan import WeightingPlan
+from kernlens.methods.rkhs_weightings.solvers import SOLVERS
 
-STREAMING = ("auto", "least_squares", "sfgd")
+STREAMING = ("auto", *(name for name, solver in SOLVERS.items() if solver.streams))
 #: More than the exact kernel is chosen for.
 MANY_ROWS = 2**60
 
@@ -31,7 +32,7 @@ def can_stream(estimator: Any) -> bool:
     )
 
 
-class StreamingRandomFeatures(BaseRandomFeatures):
+class StreamMixin(BaseRandomFeatures):
     """`partial_fit` of random features.
 
     The units of columns and targets, the instantiation and the weights are those of the first
@@ -40,48 +41,45 @@ class StreamingRandomFeatures(BaseRandomFeatures):
 
     @property
     def _going_on(self) -> bool:
-        return hasattr(self, "_stream")
-
-    _n_weights: int
-    _has_intercept: bool
+        """Whether there were batches before; a fit of all rows forgets them."""
+        return getattr(self, "_stream", None) is not None
 
     def _partial_fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> None:
         """Learn from a batch; `y` is (n_targets, n_samples)."""
-        state: dict[str, Any] | None = getattr(self, "_stream", None)
-        if state is None:
-            check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        batch = canonical_rows(X, y, weights)
-        if state is None:
-            columns = InputColumns.of(
-                batch.X, batch.weights, bool(self.standardize), float(self.bias)
-            )
-            targets = self._target_units(batch.y, batch.weights)
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if self._going_on:
+            data = self._prepare_more(X, y, weights)
         else:
-            columns = self._columns
-            targets = Standardisation(self._target_mean, self._target_scale)
-            seed = self._seed
-        rows = CanonicalRows(
-            columns.apply(batch.X), targets.apply(batch.y.T).T, batch.weights, batch.group
+            data = self._prepare(X, y, weights, SquaredLoss())
+        self._learn_planned(data, self._batch_plan(data))
+
+    def _prepare_more(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> FitData:
+        """A batch in the units of the first one."""
+        batch = canonical_rows(X, y, weights)
+        columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
+        rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
+        before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
+        targets = self._bounded(
+            targets,
+            np.minimum(before[0], batch.y.min(axis=1)),
+            np.maximum(before[1], batch.y.max(axis=1)),
         )
+        return FitData(rows, columns, targets, SquaredLoss(), None, self._seed)
+
+    def _bounded(self, targets: Targets, low: FloatArray, high: FloatArray) -> Targets:
+        """Keep predictions within the range of targets, if that is wanted."""
+        return targets
+
+    def _batch_plan(self, data: FitData) -> WeightingPlan:
         # Many rows are to come: "auto" cannot be the exact kernel.
-        plan = self._plan(MANY_ROWS, columns.n_inputs, seed)
-        seen = SeenRows.of(rows)
-        if state is not None:
-            plan = replace(
-                plan,
-                candidates=(self._instantiation,),
-                n_weights=self._n_weights,
-                intercept=self._has_intercept,
-            )
-            if plan.solver == "sfgd":
-                plan = replace(plan, alphas=(self.alpha_,))
-            seen = seen.merged(self._seen)
-        learner = WeightingLearner(plan, rows, self.n_jobs)
-        learned, state = learner.learn_batch(state)
-        self._warn_if_interrupted(learned)
-        self._calibrate(learner, learned)
-        self._forget()
-        self._store(learned, plan, columns, targets, rows, seen)
-        self._stream, self._n_weights = state, plan.n_weights
-        self._has_intercept = plan.intercept
+        solver = self._solver_for(MANY_ROWS)
+        plan = replace(self._plan_with(data, solver), batch=True)
+        if not self._going_on:
+            return plan
+        return replace(
+            plan,
+            candidates=(self._instantiation,),
+            alphas=(self.alpha_,) if solver.descends else plan.alphas,
+            n_weights=self._stream["n_weights"],
+            intercept=self._stream["intercept"],
+            sums=self._stream["sums"],
+        )

@@ -1,34 +1,96 @@
-"""Stochastic functional gradient descent as a learner: Algorithm 3."""
+"""Stochastic functional gradient descent as a solver: Algorithm 3."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
-from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.learner import LeftOut
+from kernlens.methods.rkhs_weightings.function import FeatureFunction
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.plan import Choice, FeatureFunction, Learned
+from kernlens.methods.rkhs_weightings.plan import Choice, Solution
 from kernlens.methods.rkhs_weightings.solvers.functional_gradient import Descent
-from kernlens.methods.rkhs_weightings.solvers.solver import (
-    WeightingSolver,
-    feature_decision,
-    log_norms,
-)
+from kernlens.methods.rkhs_weightings.solvers.solver import WeightingSolver, log_norms
 
 #: Steps of a descent whose setting is compared with others.
 SEARCH_STEPS = 300
-#: Batches of rows that as many weights are drawn for as in one fit.
+#: A batch of a stream has the steps of a fit divided by this number.
 BATCH_SHARE = 10
+#: Smallest radius of a ball, and the inverse of the largest one: numbers whose squares exist.
+SMALLEST_RADIUS = 1e-150
+
+
+@dataclass
+class Run:
+    """A descent on its way, and the units that it goes in.
+
+    Attributes
+    ----------
+    descent : Descent
+    choice : Choice
+        Instantiation and alpha.
+    shift : float
+        alpha in units of the kernel.
+    unit, log_factor : float
+        Mean of the kernel of a row with itself, and logarithm of the paper's unit over the kernel.
+    mean : ndarray of shape (n_targets,)
+        Mean of the targets, which is taken off.
+    spread : float
+        Largest variance of a target.
+    history : list of float
+        Losses on the batches so far.
+    """
+
+    descent: Descent
+    choice: Choice
+    shift: float
+    unit: float
+    log_factor: float
+    mean: FloatArray
+    spread: float
+    history: list[float] = field(default_factory=list)
+
+    @property
+    def sums(self) -> dict[str, Any]:
+        """What a next batch goes on from, as plain arrays."""
+        return {
+            "unit": self.unit,
+            "mean": self.mean,
+            "spread": self.spread,
+            "descent": self.descent.state(),
+        }
+
+    def report_to(self, shown: Callable[[int, float], None] | None) -> Callable[[int, float], None]:
+        """A callback that keeps the history, and shows it if there is something to show it."""
+
+        def report(step: int, loss: float) -> None:
+            self.history.append(loss)
+            if shown is not None:
+                shown(step, loss)
+
+        return report
 
 
 class StochasticDescent(WeightingSolver):
     """A step for every weight, or for a few of them."""
 
+    name = "sfgd"
     alphas = tuple(10.0 ** np.arange(0.0, -4.0, -0.5))
+    penalties = ("rkhs",)
+    streams = True
+    descends = True
+
+    _run: Run | None = None
+
+    @property
+    def mixes(self) -> bool:
+        """There is one alpha."""
+        return False
 
     def losses(
         self, candidate: AnyInstantiation, rows: CanonicalRows, alphas: tuple[float, ...]
@@ -38,117 +100,116 @@ class StochasticDescent(WeightingSolver):
             return [0.0] * len(alphas)
         cut = self._cut(len(rows.X))
         plan = replace(self.plan, n_weights=min(self.plan.n_weights, SEARCH_STEPS))
-        learner = StochasticDescent(plan, rows.take(slice(cut, None)), self.n_jobs)
-        test, weighting = rows.take(slice(0, cut)), candidate.weighting()
-        losses = []
+        solver = StochasticDescent(plan, rows.take(slice(cut, None)), self.n_jobs)
+        test, losses = rows.take(slice(0, cut)), []
         for alpha in alphas:
-            learned = learner.fit(candidate, (alpha,))
-            if learned.status is Status.INTERRUPTED:
-                raise KeyboardInterrupt
-            function = learned.function
-            assert isinstance(function, FeatureFunction)
-            decision = feature_decision(function, weighting, test.X, False, self.n_jobs)
+            decision = solver.fit(candidate, (alpha,)).function.decision(test.X)
             errors = np.square(decision - test.y).sum(axis=0)
             loss = float(np.average(errors, weights=test.weights))
             losses.append(loss if np.isfinite(loss) else np.inf)
         return losses
 
-    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Solution:
         """Fit with an instantiation and one alpha."""
         n_steps = -(-self.plan.n_weights // self.plan.descent.features_per_step)
-        learned, _ = self._descend(candidate, alphas[0], n_steps, None)
-        return learned
+        return self._descend(candidate, alphas[0], n_steps, None)
 
     def learn_batch(
         self,
         candidate: AnyInstantiation,
         alphas: tuple[float, ...],
-        state: dict[str, Any] | None,
-    ) -> tuple[Learned, dict[str, Any]]:
+        sums: dict[str, Any] | None,
+    ) -> Solution:
         """A tenth of the steps of a fit, on top of those before."""
         per_step = BATCH_SHARE * self.plan.descent.features_per_step
         n_steps = max(1, -(-self.plan.n_weights // per_step))
-        return self._descend(candidate, alphas[0], n_steps, state)
+        return self._descend(candidate, alphas[0], n_steps, sums)
+
+    def left_out(self, solution: Solution) -> LeftOut:
+        """Predictions of a fifth of the rows by a descent without it."""
+        return self._left_out_of_one_fit(solution)
+
+    def finish_interrupted(self) -> Solution:
+        """The average of the iterates so far; without a step, interrupt again."""
+        if self._run is None or self._run.descent.n_steps == 0:
+            raise KeyboardInterrupt
+        return self._solution(self._run)
 
     def _descend(
         self,
         candidate: AnyInstantiation,
         alpha: float,
         n_steps: int,
-        state: dict[str, Any] | None,
-    ) -> tuple[Learned, dict[str, Any]]:
-        """Go down from the start, or on from a state."""
+        sums: dict[str, Any] | None,
+    ) -> Solution:
+        """Go down from the start, or on from what other batches have left."""
         rows = self.rows
         X = rows.X.astype(np.float64, copy=False)
-        log_factor = candidate.log_unit("rkhs")
-        if state is None:
+        run = self._run = self._begin(candidate, alpha, X, sums)
+        report = run.report_to(self.stage("descending") if self.stage is not None else None)
+        run.descent.run(X, rows.y - run.mean[:, None], rows.weights, n_steps, report)
+        return self._solution(run)
+
+    def _begin(
+        self,
+        candidate: AnyInstantiation,
+        alpha: float,
+        X: FloatArray,
+        sums: dict[str, Any] | None,
+    ) -> Run:
+        rows, log_factor = self.rows, candidate.log_unit("rkhs")
+        if sums is None:
             shares = rows.weights / rows.weights.sum()
             mean = rows.y @ shares if self.plan.intercept else np.zeros(len(rows.y))
             unit = float(shares @ candidate.kernel("rkhs").diagonal(X)) or 1.0
             spread = float(np.max(np.square(rows.y - mean[:, None]) @ shares)) or 1.0
         else:
-            unit, mean, spread = state["unit"], state["mean"], state["spread"]
+            unit, mean, spread = sums["unit"], sums["mean"], sums["spread"]
         shift = self._shift(alpha, unit, log_factor)
         rule = self.plan.descent
         if rule.max_norm == "auto":
             # At the best function the penalty is below the loss of the constant.
-            rule = replace(rule, max_norm=float(np.sqrt(spread / shift)))
+            radius = np.clip(np.sqrt(spread / shift), SMALLEST_RADIUS, 1.0 / SMALLEST_RADIUS)
+            rule = replace(rule, max_norm=float(radius))
         descent = Descent(candidate.weighting(), rule, shift, len(rows.y), self.plan.seed)
-        if state is not None:
-            descent.go_on(state["descent"])
-        history: list[float] = []
-        shown = self.stage("descending") if self.stage is not None else None
-
-        def report(step: int, loss: float) -> None:
-            history.append(loss)
-            if shown is not None:
-                shown(step, loss)
-
-        status = Status.CONVERGED
-        try:
-            descent.run(X, rows.y - mean[:, None], rows.weights, n_steps, report)
-        except KeyboardInterrupt:
-            if descent.n_steps == 0:
-                raise
-            status = Status.INTERRUPTED
-        function, objective = self._described(descent, mean, shift)
+        if sums is not None:
+            descent.go_on(sums["descent"])
         choice = Choice.given(candidate, alpha)
-        learned = self._learned(choice, function, unit, log_factor, objective)
-        learned = replace(
-            learned,
-            status=status,
-            n_iter=descent.n_steps,
-            history=(*history, objective),
-            largest_norms=descent.largest_norm,
-            half_steps=self.plan.descent.step == "half",
-        )
-        return learned, {
-            "unit": unit,
-            "mean": mean,
-            "spread": spread,
-            "descent": descent.state(),
-        }
+        return Run(descent, choice, shift, unit, log_factor, mean, spread)
 
-    def _described(
-        self, descent: Descent, mean: FloatArray, shift: float
-    ) -> tuple[FeatureFunction, float]:
-        """The average iterate of a descent as a function, with its objective."""
-        rows, average = self.rows, descent.average
-        _, log_factors = descent.weighting.expectation(descent.W)
-        squares = np.einsum(
-            "ij,jk,ik->i", average, descent.weighting.gram(descent.W, descent.W), average
+    def _solution(self, run: Run) -> Solution:
+        function, objective = self._described(run)
+        return Solution(
+            run.choice.best,
+            run.choice.mixture,
+            function,
+            self._log_unit(run.unit, run.log_factor),
+            objective,
+            n_iter=run.descent.n_steps,
+            history=(*run.history, objective),
+            largest_norms=run.descent.largest_norm,
+            half_steps=self.plan.descent.step == "half",
+            sums=run.sums if self.plan.batch else None,
         )
-        function = FeatureFunction(
-            descent.W,
+
+    def _described(self, run: Run) -> tuple[FeatureFunction, float]:
+        """The average iterate of a descent as a function, with its objective."""
+        rows, descent, mean = self.rows, run.descent, run.mean
+        average, W = descent.average, descent.W
+        _, log_factors = descent.weighting.expectation(W)
+        squares = np.einsum("ij,jk,ik->i", average, descent.weighting.gram(W, W), average)
+        function = self._function(
+            run.choice.best.instantiation,
+            W,
             average * np.exp(log_factors),
             mean,
             log_norms(np.maximum(squares, 0.0), 0.0),
         )
-        decision = feature_decision(function, descent.weighting, rows.X, False, self.n_jobs)
+        decision = function.decision(rows.X)
         offset = np.zeros(len(mean))
         if self.plan.intercept:
             # The constant is not penalised: the best one for these rows.
             offset = (rows.y - decision) @ rows.weights / rows.weights.sum()
         losses = np.square(decision + offset[:, None] - rows.y).sum(axis=0)
-        objective = float(np.average(losses, weights=rows.weights) + shift * squares.sum())
+        objective = float(np.average(losses, weights=rows.weights) + run.shift * squares.sum())
         return replace(function, intercept=mean + offset), objective

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from kernlens._array import FloatArray
 from kernlens._execution import split_range
 from kernlens.features.weightings import Weighting
+from kernlens.methods.rkhs_weightings.options import FunctionalGradient
 
-#: Features are evaluated for so many steps at once.
+#: Steps whose features are evaluated at once.
 STEPS_AT_ONCE = 64
 #: A factor of the iterate that is rounding of 0, which it is at t = 2, or t = 1 for half steps.
 SMALLEST_FACTOR = 1e-12
@@ -42,31 +43,6 @@ STATE = (
 )
 
 
-@dataclass(frozen=True)
-class FunctionalGradient:
-    """How the descent goes.
-
-    Attributes
-    ----------
-    batch_size : int
-        b, rows of a batch, drawn with replacement.
-    features_per_step : int
-        c, fresh weights in every step (Section 5.1.1).
-    max_norm : float, "auto" or None
-        B, radius of the ball, in units of the implicit kernel without its constant; ``"auto"`` is
-        the root of the mean square of y over lambda, which the best function stays within; None
-        for no projection.
-    step : {"half", "full"}
-        eta_t = 1/(2 lambda t) or the paper's 1/(lambda t). The objective is 2 lambda-strongly
-        convex, for which the first is the usual choice.
-    """
-
-    batch_size: int = 100
-    features_per_step: int = 1
-    max_norm: float | str | None = "auto"
-    step: str = "half"
-
-
 @dataclass
 class Descent:
     """State of the descent; more steps can be taken at any time.
@@ -79,12 +55,12 @@ class Descent:
     ----------
     weighting : Weighting
     rule : FunctionalGradient
-        With `max_norm` a number or None.
+        Its `max_norm` is a number or None.
     penalty : float
         lambda, in units of the implicit kernel.
     n_targets : int
     seed : int
-        Of weights and batches, together with the number of steps taken.
+        Weights and batches are drawn from it and from the number of steps taken.
     """
 
     weighting: Weighting

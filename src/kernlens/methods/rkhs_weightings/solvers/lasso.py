@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.learner import LeftOut
 from kernlens.fits.mixture import AlphaMixture
 from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.plan import Choice, FeatureFunction, Learned, Setting, best_of
+from kernlens.methods.rkhs_weightings.plan import Choice, Setting, Solution, best_of
 from kernlens.methods.rkhs_weightings.solvers.lasso_path import LassoProblem
 from kernlens.methods.rkhs_weightings.solvers.solver import ALPHAS, WeightingSolver, log_norms
 
@@ -20,7 +19,15 @@ from kernlens.methods.rkhs_weightings.solvers.solver import ALPHAS, WeightingSol
 class SparseLeastSquares(WeightingSolver):
     """Few features, by an l1 penalty on their coefficients."""
 
+    name = "lasso"
     alphas = tuple(10.0 ** np.arange(0.0, -4.5, -0.5))
+    penalties = ("rkhs",)
+    tells_alphas_apart = False
+
+    @property
+    def mixes(self) -> bool:
+        """A mixture would not be sparse."""
+        return False
 
     def losses(
         self, candidate: AnyInstantiation, rows: CanonicalRows, alphas: tuple[float, ...]
@@ -30,7 +37,7 @@ class SparseLeastSquares(WeightingSolver):
         best = min(spectrum.loss(alpha * spectrum.unit) for alpha in ALPHAS)
         return [best] * len(alphas)
 
-    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Solution:
         """Fit with an instantiation, at the best of some alphas."""
         weighting, W = candidate.weighting(), self._weights(candidate)
         make = FeatureSpace.of_kitchen_sinks if self.plan.kitchen_sinks else FeatureSpace.of_scaled
@@ -46,22 +53,30 @@ class SparseLeastSquares(WeightingSolver):
             system = train.merged(test)
             tried = self._path(candidate, train, test, alphas, log_factor)
             best = best_of(tried)
-            # A mixture would not be sparse.
             choice = Choice(best, AlphaMixture.of_one(best.alpha), tuple(tried))
         else:
             system = self._sum(space, slice(None))
+        return self._solve(space, choice, system, log_factor)
+
+    def _solve(
+        self, space: FeatureSpace, choice: Choice, system: RidgeSystem, log_factor: float
+    ) -> Solution:
+        """The solution with all rows."""
+        candidate = choice.best.instantiation
+        weighting, W = candidate.weighting(), self._weights(candidate)
         problem = LassoProblem.of(system)
         unit = problem.feature_size
         penalty = self._shift(choice.best.alpha, unit, log_factor)
         c, converged = problem.solve(penalty)
-        # One is kept of none, so that there is something to predict zero with.
+        # A function without a feature has one of coefficient zero.
         kept = np.flatnonzero(np.any(c != 0.0, axis=0))
         kept = kept if len(kept) else np.array([0])
         intercept = system.constant(c)
         squares = np.einsum("ij,jk,ik->i", c[:, kept], weighting.gram(W[kept], W[kept]), c[:, kept])
         if self.plan.kitchen_sinks:
             squares = np.sum(np.square(c), axis=1)
-        function = FeatureFunction(
+        function = self._function(
+            candidate,
             W[kept],
             c[:, kept] * space.scales[kept],
             intercept,
@@ -69,8 +84,20 @@ class SparseLeastSquares(WeightingSolver):
         )
         losses = system.mean_losses(c, intercept)
         objective = float(losses.sum() + penalty * np.abs(c).sum())
-        learned = self._learned(choice, function, unit, log_factor, objective)
-        return learned if converged else replace(learned, status=Status.LASSO)
+        return Solution(
+            choice.best,
+            choice.mixture,
+            function,
+            self._log_unit(unit, log_factor),
+            objective,
+            Status.CONVERGED if converged else Status.LASSO,
+            history=(objective,),
+            tried=choice.tried,
+        )
+
+    def left_out(self, solution: Solution) -> LeftOut:
+        """Predictions of a fifth of the rows by a fit without it."""
+        return self._left_out_of_one_fit(solution)
 
     def _path(
         self,

@@ -24,7 +24,7 @@ from kernlens.linalg.ridge_system import RidgeSystem
 
 #: Features of a larger cosine are parallel, and those of a smaller relative length are zero.
 PARALLEL, ZERO = 1.0 - 1e-9, 1e-9
-#: Of the objective: how far it may be above its minimum.
+#: Share of the objective by which it may be above its minimum.
 GAP = 1e-5
 #: Steps of a path; every one takes in a feature or drops one.
 STEPS_PER_FEATURE = 8
@@ -39,16 +39,16 @@ class LassoProblem:
     Attributes
     ----------
     gram : ndarray of shape (k, k)
-        Of the features that are kept.
+        Products of the features that are kept.
     moments : ndarray of shape (n_targets, k)
     kept : ndarray of shape (k,)
-        Which features.
+        Numbers of the features that are kept.
     n_features : int
-        T, all of them.
+        Number T of all features.
     feature_size : float
         Root of the mean square of a feature, centred if there is a constant; 1 if all are zero.
     target_sizes : ndarray of shape (n_targets,)
-        Of the targets; 1 where they are zero.
+        Sizes of the targets; 1 where they are zero.
     """
 
     gram: FloatArray

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
-from kernlens._rows import CanonicalRows
+from kernlens.base.learner import LeftOut
 from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
-from kernlens.methods.rkhs_weightings.plan import Choice, FeatureFunction, Learned, Setting
+from kernlens.methods.rkhs_weightings.plan import Choice, Setting, Solution
 from kernlens.methods.rkhs_weightings.solvers.solver import (
-    LEAVE_ONE_OUT_ROWS,
     WeightingSolver,
     feature_unit,
     log_norms,
@@ -28,18 +28,40 @@ SINGLE_CONDITION = 1e4
 SAMPLE_ROWS = 200
 
 
+@dataclass(frozen=True, kw_only=True)
+class SystemSolution(Solution):
+    """A solution with the normal equations that it solves.
+
+    Attributes
+    ----------
+    space : FeatureSpace
+        Features.
+    system : RidgeSystem
+        Their normal equations.
+    shifts : tuple of float
+        Regularisations of the alphas that are mixed, in units of the features.
+    """
+
+    space: FeatureSpace
+    system: RidgeSystem
+    shifts: tuple[float, ...]
+
+
 class LeastSquares(WeightingSolver):
     """Ridge regression in coordinates where the penalty is the Euclidean norm."""
 
-    @cached_property
-    def _solved(self) -> dict[int, tuple[FeatureSpace, RidgeSystem, list[float]]]:
-        """Features, system and penalties of every instantiation that was fitted."""
-        return {}
+    name = "least_squares"
+    streams = True
 
-    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+    @property
+    def compares_kinds_on_all_rows(self) -> bool:
+        """Whether rows held out of many decide among the best instantiations of every kind."""
+        return len(self.rows.X) > self.plan.limits.leave_one_out
+
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> SystemSolution:
         """Fit with an instantiation, at the best of some alphas, or mixed."""
         space = self._space(candidate)
-        if len(alphas) > 1 and len(self.rows.X) > LEAVE_ONE_OUT_ROWS:
+        if len(alphas) > 1 and self.compares_kinds_on_all_rows:
             cut = self._cut(len(self.rows.X))
             test, train = (
                 self._summed(candidate, space, part, alphas)
@@ -57,8 +79,8 @@ class LeastSquares(WeightingSolver):
         self,
         candidate: AnyInstantiation,
         alphas: tuple[float, ...],
-        state: dict[str, Any] | None,
-    ) -> tuple[Learned, dict[str, Any]]:
+        sums: dict[str, Any] | None,
+    ) -> SystemSolution:
         """Add the rows to the normal equations; with several alphas a share of them chooses."""
         space = self._space(candidate)
         parts = {"train": slice(None)}
@@ -66,7 +88,7 @@ class LeastSquares(WeightingSolver):
             cut = self._cut(len(self.rows.X))
             parts = {"test": slice(0, cut), "train": slice(cut, None)}
         # What was held out before stays, also if there is nothing to choose now.
-        systems = {name: RidgeSystem(**arrays) for name, arrays in (state or {}).items()}
+        systems = {name: RidgeSystem(**arrays) for name, arrays in (sums or {}).items()}
         for name, part in parts.items():
             if len(self.rows.X[part]):
                 system = self._summed(candidate, space, part, alphas)
@@ -76,20 +98,23 @@ class LeastSquares(WeightingSolver):
         if train is not None and test is not None and len(alphas) > 1:
             choice = self._choice_by_part(candidate, space, alphas, train, test)
         together = reduce(RidgeSystem.merged, (one for one in (train, test) if one is not None))
-        learned = self._solve(space, choice, together)
-        return learned, {name: system.arrays() for name, system in systems.items()}
+        solution = self._solve(space, choice, together)
+        kept = {name: system.arrays() for name, system in systems.items()}
+        return replace(solution, sums=kept)
 
-    def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
-        """Predictions of some rows by fits without them, and the rows.
+    def left_out(self, solution: Solution) -> LeftOut:
+        """Predictions of some rows by fits without them.
 
-        Of repeated rows one is left out, or as much as rows of small weight have.
+        One of repeated rows is left out, or as much as rows of small weight have.
         """
-        part = self.rows.take(slice(0, LEAVE_ONE_OUT_ROWS))
-        space, system, shifts = self._solved[id(learned.setting.instantiation)]
-        P = space.matrix(part.X).astype(np.float64, copy=False)
+        assert isinstance(solution, SystemSolution)
+        part = self.rows.take(slice(0, self.plan.limits.leave_one_out))
+        P = solution.space.matrix(part.X).astype(np.float64, copy=False)
         left = np.minimum(part.weights, small_weight(self.rows.weights))
-        predictions = [system.left_out(P, part.y, left, shift) for shift in shifts]
-        return learned.mixture.mean(predictions), part
+        predictions = [
+            solution.system.left_out(P, part.y, left, shift) for shift in solution.shifts
+        ]
+        return LeftOut(solution.mixture.mean(predictions), part.y, part.weights)
 
     def _summed(
         self,
@@ -122,7 +147,7 @@ class LeastSquares(WeightingSolver):
         train: RidgeSystem,
         test: RidgeSystem,
     ) -> Choice:
-        """Of the alphas, by the errors on rows held out of the sums."""
+        """Choose among the alphas by the errors on rows held out of the sums."""
         unit, log_factor = feature_unit(train), self._log_factor(candidate, space)
         shifts = self._shifts(alphas, unit, log_factor)
         solutions = dict(zip(alphas, train.solve_along(shifts), strict=True))
@@ -139,16 +164,16 @@ class LeastSquares(WeightingSolver):
 
         return self._choice(tried, products)
 
-    def _solve(self, space: FeatureSpace, choice: Choice, system: RidgeSystem) -> Learned:
+    def _solve(self, space: FeatureSpace, choice: Choice, system: RidgeSystem) -> SystemSolution:
         """The solution with all rows."""
         candidate, mixture = choice.best.instantiation, choice.mixture
         unit, log_factor = feature_unit(system), self._log_factor(candidate, space)
         shifts = self._shifts(mixture.alphas, unit, log_factor)
         b = mixture.mean([system.solve(shift)[0] for shift in shifts])
         intercept = system.constant(b)
-        self._solved[id(candidate)] = (space, system, shifts)
         squares = np.sum(np.square(b), axis=1)
-        function = FeatureFunction(
+        function = self._function(
+            candidate,
             self._weights(candidate)[space.kept],
             space.coefficients(b),
             intercept,
@@ -156,4 +181,15 @@ class LeastSquares(WeightingSolver):
         )
         penalty = self._shift(choice.best.alpha, unit, log_factor) * squares.sum()
         objective = float(system.mean_losses(b, intercept).sum() + penalty)
-        return self._learned(choice, function, unit, log_factor, objective)
+        return SystemSolution(
+            choice.best,
+            choice.mixture,
+            function,
+            self._log_unit(unit, log_factor),
+            objective,
+            history=(objective,),
+            tried=choice.tried,
+            space=space,
+            system=system,
+            shifts=tuple(shifts),
+        )

@@ -1,44 +1,43 @@
-"""What the four learners of random features share: weights, features, units of alpha."""
+"""What the four ways to learn a weight function share: weights, features, units of alpha."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._quantiles import weighted_quantile
 from kernlens._rows import CanonicalRows
+from kernlens.base.fitting import Stage
+from kernlens.base.learner import LeftOut
 from kernlens.fits.mixture import AlphaMixture, around
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.linalg.ridge_system import RidgeSystem
-from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace, decision_in_blocks
+from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
+from kernlens.methods.rkhs_weightings.function import FeatureFunction
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.plan import (
     Choice,
-    FeatureFunction,
-    Learned,
     Setting,
+    Solution,
     WeightingPlan,
     best_of,
 )
 
-Stage = Callable[[str], Callable[[int, float], None]]
-
 #: Alphas that are compared, relative to the spread of the features.
 ALPHAS = tuple(10.0 ** np.arange(-8.0, 1.5, 0.5))
-#: Rows up to which alpha is chosen by leaving one out, and that probabilities are calibrated on.
-LEAVE_ONE_OUT_ROWS = 2000
-#: Rows beyond those are held out in this share.
+#: Share of rows that are held out where single rows are not left out.
 HELD_OUT_SHARE = 0.2
-#: Of the weight of all rows: those of small weight have it.
+#: Share of the weight of all rows that the rows of small weight have.
 SMALL_SHARE = 0.05
-#: Of a sum, what may remain of it by rounding.
+#: Share of a sum that may remain of it by rounding.
 ROUNDING = 1e-13
 
 
-class WeightingSolver:
+class WeightingSolver(ABC):
     """One way to learn the weight function, for some rows.
 
     Parameters
@@ -51,8 +50,19 @@ class WeightingSolver:
         Returns the callback that the iterations of a stage report to.
     """
 
+    name: ClassVar[str]
     #: Alphas of ``alpha="auto"``.
-    alphas: tuple[float, ...] = ALPHAS
+    alphas: ClassVar[tuple[float, ...]] = ALPHAS
+    #: Norms of the weight function that can be penalised.
+    penalties: ClassVar[tuple[str, ...]] = ("rkhs", "l2")
+    #: Whether it learns from batches.
+    streams: ClassVar[bool] = False
+    #: Whether it is a descent: a fit then takes one alpha, which the search has to choose.
+    descends: ClassVar[bool] = False
+    #: Whether its losses on few rows tell alphas apart, and not only instantiations.
+    tells_alphas_apart: ClassVar[bool] = True
+    #: Whether features are drawn; without that, fits in L2(p) do not depend on the correlation.
+    draws: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -66,6 +76,28 @@ class WeightingSolver:
         self.n_jobs = n_jobs
         self.stage = stage
 
+    @classmethod
+    def n_bytes(cls, n_samples: int, n_inputs: int, n_weights: int) -> float:
+        """Memory of a fit, the formula of the documentation."""
+        return 8.0 * (4.0 * n_samples * n_inputs + 12.0 * float(n_weights) ** 2 + 1.6e7)
+
+    @property
+    def mixes(self) -> bool:
+        """Whether the fit compares the alphas of its instantiation in any case, to mix them."""
+        return self.plan.mixed
+
+    @property
+    def chooses_alpha_in_search(self) -> bool:
+        """Whether the search is where alpha is chosen, and not the fit."""
+        if self.descends:
+            return True
+        return self.tells_alphas_apart and len(self.rows.X) <= self.plan.limits.search
+
+    @property
+    def compares_kinds_on_all_rows(self) -> bool:
+        """Whether rows held out of many decide among the best instantiations of every kind."""
+        return False
+
     def losses(
         self, candidate: AnyInstantiation, rows: CanonicalRows, alphas: tuple[float, ...]
     ) -> list[float]:
@@ -73,33 +105,36 @@ class WeightingSolver:
         spectrum, log_factor = self._spectrum_of(candidate, rows)
         return [spectrum.loss(shift) for shift in self._shifts(alphas, spectrum.unit, log_factor)]
 
-    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Learned:
+    @abstractmethod
+    def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Solution:
         """Fit with an instantiation, at the best of some alphas."""
-        raise NotImplementedError
 
     def learn_batch(
         self,
         candidate: AnyInstantiation,
         alphas: tuple[float, ...],
-        state: dict[str, Any] | None,
-    ) -> tuple[Learned, dict[str, Any]]:
-        """Fit on the rows on top of those that `state`, of plain arrays, has summed up."""
-        raise NotImplementedError
+        sums: dict[str, Any] | None,
+    ) -> Solution:
+        """Fit on the rows on top of those that `sums`, of plain arrays, has summed up."""
+        raise NotImplementedError(f"{type(self).__name__} does not learn from batches.")
 
-    def left_out(self, learned: Learned) -> tuple[FloatArray, CanonicalRows]:
-        """Predictions of some rows by a fit without them, and the rows.
+    def finish_interrupted(self) -> Solution:
+        """Return what an interrupted fit has reached; without anything, interrupt again."""
+        raise KeyboardInterrupt
 
-        Here by a fit without a fifth of the rows; a single row by the fit with it.
-        """
+    @abstractmethod
+    def left_out(self, solution: Solution) -> LeftOut:
+        """Predictions of some rows by fits without them."""
+
+    def _left_out_of_one_fit(self, solution: Solution) -> LeftOut:
+        """Predictions of a fifth of the rows by a fit without it; a single row by the fit to it."""
         cut = self._cut(len(self.rows.X))
-        candidate, part = learned.setting.instantiation, self.rows.take(slice(0, cut))
-        function = learned.function
+        part, function = self.rows.take(slice(0, cut)), solution.function
         if len(self.rows.X) > 1:
             others = type(self)(self.plan, self.rows.take(slice(cut, None)), self.n_jobs)
-            function = others.fit(candidate, (learned.setting.alpha,)).function
-        assert isinstance(function, FeatureFunction)
-        weighting, sinks = candidate.weighting(), self.plan.kitchen_sinks
-        return feature_decision(function, weighting, part.X, sinks, self.n_jobs), part
+            setting = solution.setting
+            function = others.fit(setting.instantiation, (setting.alpha,)).function
+        return LeftOut(function.decision(part.X), part.y, part.weights)
 
     @staticmethod
     def _cut(n_rows: int) -> int:
@@ -158,7 +193,7 @@ class WeightingSolver:
         spectrum: RidgeSpectrum,
         log_factor: float,
     ) -> Choice:
-        """Of the alphas, by the errors on single rows left out."""
+        """Choose among the alphas by the errors on single rows left out."""
         unit = spectrum.unit
         shifts = self._shifts(alphas, unit, log_factor)
         tried = [
@@ -176,37 +211,33 @@ class WeightingSolver:
         best = best_of(tried)
         mixture = AlphaMixture.of_one(best.alpha)
         near = around(best.alpha, tuple(one.alpha for one in tried))
-        if self.plan.mixed and len(near) > 1:
+        if self.mixes and len(near) > 1:
             mixture = AlphaMixture.of_errors(near, products(near))
         return Choice(best, mixture, tuple(tried))
 
-    def _learned(
-        self, choice: Choice, function: Any, unit: float, log_factor: float, objective: float
-    ) -> Learned:
-        log_unit = 0.0 if self.plan.paper_units else float(np.log(unit)) + log_factor
-        return Learned(
-            choice.best,
-            choice.mixture,
-            function,
-            log_unit,
-            objective,
-            history=(objective,),
-            tried=choice.tried,
+    def _function(
+        self,
+        candidate: AnyInstantiation,
+        weights: FloatArray,
+        coefficients: FloatArray,
+        intercept: FloatArray,
+        norms: FloatArray,
+    ) -> FeatureFunction:
+        """A function of random features, with logarithms of its norms."""
+        return FeatureFunction(
+            candidate,
+            self.plan.kitchen_sinks,
+            weights,
+            coefficients,
+            intercept,
+            norms,
+            self.plan.kernel_penalty,
+            n_jobs=self.n_jobs,
         )
 
-
-def feature_decision(
-    function: FeatureFunction,
-    weighting: Any,
-    X: FloatArray,
-    kitchen_sinks: bool,
-    n_jobs: int | None,
-) -> FloatArray:
-    """Values of a function of random features at rows, (n_targets, n_samples)."""
-    W = function.weights
-    features = weighting.base(W) if kitchen_sinks else weighting.expectation(W)[0]
-    decision = decision_in_blocks(features, X, function.coefficients, n_jobs)
-    return decision + function.intercept[:, None]
+    def _log_unit(self, unit: float, log_factor: float) -> float:
+        """Logarithm of the paper's lambda over alpha."""
+        return 0.0 if self.plan.paper_units else float(np.log(unit)) + log_factor
 
 
 def small_weight(weights: FloatArray) -> float:
