@@ -9,7 +9,16 @@ from kernlens.methods.kernel_laplacian import (
     KernelLaplacianEmbedding,
     KernelLaplacianRegressor,
 )
-from kernlens.methods.regfeal import RegFeaLClassifier, RegFeaLRegressor
+from kernlens.methods.regfeal import (
+    AllPolynomials,
+    BestFirst,
+    Enumerated,
+    GroupSampling,
+    RegFeaLClassifier,
+    RegFeaLRegressor,
+    Reweighting,
+    UpToDegree,
+)
 from kernlens.methods.rkhs_weightings import (
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
@@ -20,8 +29,12 @@ from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.model_selection import regularization_path
 
 __all__ = [
+    "AllPolynomials",
     "BKerNNClassifier",
     "BKerNNRegressor",
+    "BestFirst",
+    "Enumerated",
+    "GroupSampling",
     "HKRRClassifier",
     "HKRRRegressor",
     "KernelLaplacianClassifier",
@@ -34,6 +47,8 @@ __all__ = [
     "RandomKitchenSinksRegressor",
     "RegFeaLClassifier",
     "RegFeaLRegressor",
+    "Reweighting",
+    "UpToDegree",
     "__version__",
     "implicit_kernel",
     "regularization_path",
