@@ -7,10 +7,9 @@ import numpy as np
 from benchmarks.memory import bytes_added
 from benchmarks.regfeal_naive import fit_once
 from benchmarks.tables import print_row, timed
-from kernlens import RegFeaLRegressor
+from kernlens import AllPolynomials, BestFirst, RegFeaLRegressor
 from kernlens.datasets import make_two_sines
-from kernlens.methods.regfeal.estimator import fit_bytes
-from kernlens.methods.regfeal.planning import ALPHAS, LEARN_ROWS, RHOS
+from kernlens.methods.regfeal.estimator import ALPHAS, RHOS, fit_bytes
 
 #: Settings of the grid that the literal version is timed on; the others cost the same.
 TIMED = ((0.05, 1.0), (0.2, 0.1), (0.6, 10.0))
@@ -57,7 +56,7 @@ def _literally(X, y, rho, alpha):
 
 
 def _feature_view() -> None:
-    print("feature view: best_first, 500 indices, d=20, alpha and rho given, refit=None, 5 steps")
+    print("feature view: BestFirst(500), d=20, alpha and rho given, refit=None, 5 steps")
     print_row("n", "seconds", "ratio", widths=(10, 10, 10))
     first = None
     for n in (10_000, 40_000):
@@ -65,8 +64,7 @@ def _feature_view() -> None:
         model = RegFeaLRegressor(
             alpha=100.0,
             rho=0.4,
-            indices="best_first",
-            n_indices=500,
+            basis=BestFirst(500),
             refit=None,
             max_iter=5,
             tol=0.0,
@@ -82,14 +80,15 @@ def _many_rows() -> None:
     print("out of the box, d=20, seed 0; memory of a fit at one setting over the formula")
     widths = (10, 10, 10, 12, 22)
     print_row("n", "seconds", "ratio", "test R2", "memory over formula", widths=widths)
-    first = None
+    first, basis = None, AllPolynomials()
     for n in (25_000, 100_000):
         data = make_two_sines(n, 20, random_state=0)
         seconds, model = timed(
             lambda data=data: RegFeaLRegressor(random_state=0).fit(data.X, data.y)
         )
         first = first or seconds
-        share = bytes_added(_PREPARE, _FIT, n) / fit_bytes(n, 20, LEARN_ROWS, 2000)
+        formula = fit_bytes(n, 20, basis.matrix_rows(20, n), basis.most_indices(20, n))
+        share = bytes_added(_PREPARE, _FIT, n) / formula
         cells = (f"{seconds:.1f}", f"{seconds / first:.2f}", f"{_score(model, data):.3f}")
         print_row(n, *cells, f"{share:.2f}", widths=widths)
 

@@ -13,6 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 import kernlens
+from kernlens import (
+    AllPolynomials,
+    BestFirst,
+    Enumerated,
+    GroupSampling,
+    Reweighting,
+    UpToDegree,
+)
 from kernlens.kernels.radial import RationalQuadraticKernel
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.hkrr.objective import HyperKernelObjective
@@ -180,23 +188,29 @@ FAMILIES = (
     Family(
         name="RegFeaL",
         light={"alpha": 0.01, "rho": 0.3, "refit": None, "max_iter": 4, "n_jobs": 1},
-        narrow={"max_directions": 2},
+        narrow={"descent": Reweighting(max_directions=2)},
         variants=(
             {"structure": "variables"},
-            {"indices": "enumerate", "n_indices": 40},
-            {"indices": "best_first", "n_indices": 30, "standardize": False},
-            {"indices": "group_sampling", "n_indices": 100, "max_iter": 2},
-            {"max_degree": 2, "accelerate": False, "clip": None},
+            {"basis": Enumerated(40)},
+            {"basis": BestFirst(30), "standardize": False},
+            {"basis": GroupSampling(100), "max_iter": 2},
+            {"basis": UpToDegree(2), "descent": Reweighting(accelerate=False), "clip": None},
             {"refit": "kernel", "n_folds": 2, "max_iter": 2},
         ),
         regressor_only=({"truncate": False},),
         checked=(
             {"structure": "variables"},
             {"structure": "none"},
-            {"max_degree": 2, "accelerate": False, "clip": None},
-            {"indices": "best_first", "n_indices": 30, "standardize": False},
+            {"basis": UpToDegree(2), "descent": Reweighting(accelerate=False), "clip": None},
+            {"basis": BestFirst(30), "standardize": False},
         ),
-        objects={"init": _matrix(3), "rho": [0.2, 0.3], "n_folds": 2},
+        objects={
+            "init": _matrix(3),
+            "rho": [0.2, 0.3],
+            "n_folds": 2,
+            "basis": AllPolynomials(max_rows=1000),
+            "descent": Reweighting(max_directions=4),
+        },
         objective=HermiteObjective,
         model_bytes=8 * (40 * (4 + 1) + 4 * 4),
         undrawn={"alpha": 0.1, "max_iter": 500, "tol": 1e-12},

@@ -18,7 +18,16 @@ from kernlens.methods.kernel_laplacian import (
     KernelLaplacianEmbedding,
     KernelLaplacianRegressor,
 )
-from kernlens.methods.regfeal import RegFeaLClassifier, RegFeaLRegressor
+from kernlens.methods.regfeal import (
+    AllPolynomials,
+    BestFirst,
+    Enumerated,
+    GroupSampling,
+    RegFeaLClassifier,
+    RegFeaLRegressor,
+    Reweighting,
+    UpToDegree,
+)
 from kernlens.methods.rkhs_weightings import (
     FunctionalGradient,
     PaperAlpha,
@@ -33,12 +42,16 @@ from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
 
 __all__ = [
+    "AllPolynomials",
     "AlternatingGradient",
     "BKerNNClassifier",
     "BKerNNRegressor",
+    "BestFirst",
     "Centers",
     "Constraint",
+    "Enumerated",
     "FunctionalGradient",
+    "GroupSampling",
     "HKRRClassifier",
     "HKRRRegressor",
     "KernelLaplacianClassifier",
@@ -54,7 +67,9 @@ __all__ = [
     "RandomMaps",
     "RegFeaLClassifier",
     "RegFeaLRegressor",
+    "Reweighting",
     "StepRule",
+    "UpToDegree",
     "VarPro",
     "__version__",
     "implicit_kernel",

@@ -111,13 +111,16 @@ class NonNegative(Kind):
 
 @dataclass(frozen=True)
 class Between(Kind):
-    """A number strictly between two others; `advice` ends the sentence."""
+    """A number strictly between two others, or one of some words; `advice` ends the sentence."""
 
     low: float
     high: float
     advice: str = ""
+    words: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value in self.words:
+            return
         check_between(name, value, self.low, self.high, self.advice)
 
     def bad_values(self) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite_indices import GeometricSequence
 from kernlens.kernels.hermite import FINE
-from kernlens.methods.regfeal.directions import Directions
+from kernlens.methods.regfeal.directions import WeightedDirections
 from kernlens.methods.regfeal.objective import HermiteObjective
 from reference.bkernn_problems import LOSSES, targets
 
@@ -33,7 +33,7 @@ def random_directions(d, k, r=0.8, seed=0):
     """k orthonormal directions with random shares."""
     rng = np.random.default_rng(seed)
     R = np.linalg.qr(rng.standard_normal((d, d)))[0][:, :k]
-    return Directions(R, rng.dirichlet(np.ones(k)), r)
+    return WeightedDirections(R, rng.dirichlet(np.ones(k)), r)
 
 
 def objective_of(rows, loss="squared", **options):

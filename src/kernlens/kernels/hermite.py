@@ -193,6 +193,46 @@ class HermiteKernel:
         outer = np.sum(self._outer_products(Z, exponents, across, sums), axis=0)
         return 0.5 * (outer + outer.T), pull
 
+    def gradients(self, Z: FloatArray, dual: FloatArray, others: FloatArray) -> FloatArray:
+        """Gradients of ``f_t = sum_i dual_ti k(z_i, .)`` at other rows.
+
+        They are the derivatives of what :meth:`matrix` computes, node by node:
+        ``d L / d z'_a = (r_a z_a - r_a^2 z'_a) / (1 - r_a^2)``.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_rows, n_directions)
+        dual : ndarray of shape (n_targets, n_rows)
+        others : ndarray of shape (n_others, n_directions)
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_others, n_directions)
+        """
+        exponents = _Exponents(self, others, Z)
+        scales = exponents.r * exponents.spread
+        extended = np.concatenate([Z, np.ones((len(Z), 1))], axis=1)
+        factors = np.concatenate([column[:, None] * extended for column in dual], axis=1)
+        factors = factors.astype(exponents.dtype)
+
+        def part(tile: tuple[slice, slice]) -> tuple[slice, FloatArray]:
+            rows, cols = tile
+            total = np.zeros((len(dual), rows.stop - rows.start, Z.shape[1]))
+            for nodes in exponents.chunks(rows, cols):
+                E = exponents.tile(nodes, rows, cols)
+                np.exp(E, out=E)
+                wide = _products(E, factors[cols]).astype(np.float64)
+                blocks = wide.reshape(*wide.shape[:2], len(dual), -1)
+                total += np.einsum("qa,qita->tia", scales[nodes], blocks[..., :-1])
+                shrunk = scales[nodes] * exponents.r[nodes]
+                total -= np.einsum("qa,qit->tia", shrunk, blocks[..., -1]) * others[rows]
+            return rows, total
+
+        result = np.zeros((len(dual), len(others), Z.shape[1]))
+        for rows, total in self._map(part, len(others), len(Z)):
+            result[:, rows] += total
+        return result
+
     def _outer_products(
         self, Z: FloatArray, exponents: _Exponents, across: FloatArray, sums: FloatArray
     ) -> FloatArray:

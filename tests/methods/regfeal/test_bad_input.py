@@ -11,7 +11,16 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from families import light
-from kernlens import RegFeaLClassifier, RegFeaLRegressor
+from kernlens import (
+    AllPolynomials,
+    BestFirst,
+    Enumerated,
+    GroupSampling,
+    RegFeaLClassifier,
+    RegFeaLRegressor,
+    Reweighting,
+    UpToDegree,
+)
 from kernlens.methods.regfeal.objective import HermiteObjective
 
 both = pytest.mark.parametrize("estimator", [RegFeaLRegressor, RegFeaLClassifier])
@@ -50,7 +59,8 @@ RHO = "rho must be a number above 0 and below 1; or 'auto', got"
 POWER = "r must be a number above 0 and below 2; the paper has 0.33, got"
 CLIP = "clip must be None or a positive finite number, got"
 STRUCTURE = "structure must be one of 'features', 'variables', 'none', got"
-INDICES = "indices must be one of 'auto', 'exact', 'enumerate', 'best_first', 'group_sampling', got"
+BASIS = "basis must be one of 'auto', 'exact', or an object like BestFirst\\(500\\), got"
+DESCENT = "descent must be one of 'auto', or an object like Reweighting\\(\\), got"
 REFIT = "refit must be one of 'auto', 'kernel', or None or an estimator, got"
 INIT = "init must be one of 'auto', or a matrix of directions, got"
 INIT_SHAPE = r"init must have shape .* n_features = 3, got"
@@ -81,22 +91,21 @@ INIT_ENTRIES = "init must have finite entries, not all of them zero."
         ("r", np.nan, f"{POWER} nan."),
         ("r", "auto", f"{POWER} 'auto'."),
         ("r", True, f"{POWER} True."),
-        ("max_degree", 0, f"max_degree {COUNT_OR_NONE}, got 0."),
-        ("max_degree", -2, f"max_degree {COUNT_OR_NONE}, got -2."),
-        ("max_degree", 2.0, f"max_degree {COUNT_OR_NONE}, got 2.0."),
-        ("max_degree", "auto", f"max_degree {COUNT_OR_NONE}, got 'auto'."),
-        ("n_folds", 1, "n_folds must be at least 2, got 1."),
-        ("n_folds", 0, f"n_folds {COUNT}, got 0."),
-        ("n_folds", None, f"n_folds {COUNT}, got None."),
-        ("n_indices", 0, f"n_indices {COUNT}, got 0."),
-        ("n_indices", 10.0, f"n_indices {COUNT}, got 10.0."),
-        ("max_directions", 0, f"max_directions {COUNT_OR_AUTO}, got 0."),
-        ("max_directions", "all", f"max_directions {COUNT_OR_AUTO}, got 'all'."),
+        ("n_folds", 1, "n_folds must be an integer of at least 2, got 1."),
+        ("n_folds", 0, "n_folds must be an integer of at least 2, got 0."),
+        ("n_folds", None, "n_folds must be an integer of at least 2, got None."),
         ("structure", "feature", f"{STRUCTURE} 'feature'."),
         ("structure", None, f"{STRUCTURE} None."),
-        ("indices", "all", f"{INDICES} 'all'."),
-        ("indices", None, f"{INDICES} None."),
-        ("indices", [[1, 0, 0]], f"{INDICES} \\[\\[1, 0, 0\\]\\]."),
+        ("basis", "all", f"{BASIS} 'all'."),
+        ("basis", None, f"{BASIS} None."),
+        ("basis", 500, f"{BASIS} 500."),
+        ("basis", [[1, 0, 0]], f"{BASIS} \\[\\[1, 0, 0\\]\\]."),
+        ("basis", BestFirst, f"{BASIS} <class "),
+        ("basis", Reweighting(), f"{BASIS} Reweighting"),
+        ("descent", "plain", f"{DESCENT} 'plain'."),
+        ("descent", None, f"{DESCENT} None."),
+        ("descent", True, f"{DESCENT} True."),
+        ("descent", Reweighting, f"{DESCENT} <class "),
         ("refit", "spline", f"{REFIT} 'spline'."),
         ("refit", 3, f"{REFIT} 3."),
         ("refit", False, f"{REFIT} False."),
@@ -106,9 +115,6 @@ INIT_ENTRIES = "init must have finite entries, not all of them zero."
         ("clip", np.inf, f"{CLIP} inf."),
         ("clip", "auto", f"{CLIP} 'auto'."),
         ("clip", True, f"{CLIP} True."),
-        ("accelerate", 1, "accelerate must be True or False, got 1."),
-        ("accelerate", None, "accelerate must be True or False, got None."),
-        ("accelerate", "yes", "accelerate must be True or False, got 'yes'."),
         ("init", "random", f"{INIT} 'random'."),
         ("init", None, f"{INIT} None."),
         ("init", np.ones((2, 4)), f"{INIT_SHAPE} \\(2, 4\\)."),
@@ -135,10 +141,37 @@ def test_bad_first_directions_are_refused_even_where_none_are_needed(estimator, 
 
 @both
 @pytest.mark.usefixtures("no_work")
-def test_the_exact_kernel_has_no_largest_degree(estimator):
-    match = "indices='exact' needs the weights rho\\^k; set max_degree=None, or choose indices='enu"
+def test_every_argument_refuses_its_bad_values_by_name(estimator):
+    X, y = sample(estimator)
+    for name, parameter in estimator._parameters.items():
+        for value in parameter.kind.bad_values():
+            with pytest.raises(ValueError, match=f"^{name} must be "):
+                light(estimator, **{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: BestFirst(0), f"n_indices {COUNT}, got 0."),
+        (lambda: Enumerated(10.0), f"n_indices {COUNT}, got 10.0."),
+        (lambda: GroupSampling(None), f"n_indices {COUNT}, got None."),
+        (lambda: AllPolynomials(n_indices=-1), f"n_indices {COUNT}, got -1."),
+        (lambda: AllPolynomials("auto"), f"max_rows {COUNT_OR_NONE}, got 'auto'."),
+        (lambda: UpToDegree(3, 0), f"n_indices {COUNT_OR_NONE}, got 0."),
+        (lambda: UpToDegree(0), f"max_degree {COUNT}, got 0."),
+        (lambda: UpToDegree(2.0), f"max_degree {COUNT}, got 2.0."),
+        (lambda: BestFirst(5, -2), f"max_degree {COUNT_OR_NONE}, got -2."),
+        (lambda: GroupSampling(5, "auto"), f"max_degree {COUNT_OR_NONE}, got 'auto'."),
+        (lambda: Reweighting(max_directions=0), f"max_directions {COUNT_OR_AUTO}, got 0."),
+        (lambda: Reweighting(max_directions="all"), f"max_directions {COUNT_OR_AUTO}, got 'all'."),
+        (lambda: Reweighting(1), "accelerate must be True or False, got 1."),
+        (lambda: Reweighting(None), "accelerate must be True or False, got None."),
+        (lambda: Reweighting("yes"), "accelerate must be True or False, got 'yes'."),
+    ],
+)
+def test_bad_options_are_refused_where_they_are_made(make, match):
     with pytest.raises(ValueError, match=match):
-        light(estimator, indices="exact", max_degree=3).fit(*sample(estimator))
+        make()
 
 
 @pytest.mark.parametrize("truncate", [1, None, "yes"])
@@ -164,19 +197,19 @@ def test_refit_must_suit_the_target(estimator, refit, match):
 
 @both
 @pytest.mark.usefixtures("no_work", "small_machine")
-@pytest.mark.parametrize("options", [{"n_indices": 2000}, {"indices": "exact", "n_indices": 10}])
-def test_more_rows_or_indices_than_memory(estimator, options):
+@pytest.mark.parametrize("basis", ["auto", "exact", BestFirst(1500), UpToDegree(20, None)])
+def test_more_rows_or_indices_than_memory(estimator, basis):
     match = (
-        "needs about .* GiB and this process may use 0.1 GiB; lower n_indices, choose indices='best"
+        r"needs about .* GiB and this process may use 0.1 GiB; choose basis=BestFirst\(n_indices\)"
     )
     with pytest.raises(MemoryError, match=match):
-        light(estimator, **options).fit(*sample(estimator, n=1500))
+        light(estimator, basis=basis).fit(*sample(estimator, n=1500))
 
 
 @both
 @pytest.mark.usefixtures("small_machine")
-@pytest.mark.parametrize("indices", ["best_first", "enumerate", "group_sampling"])
-def test_explicit_indices_need_no_matrix_of_all_rows(estimator, indices):
+@pytest.mark.parametrize("basis", [BestFirst(20), Enumerated(20), GroupSampling(20)])
+def test_explicit_indices_need_no_matrix_of_all_rows(estimator, basis):
     X, y = sample(estimator, n=1500)
-    model = light(estimator, indices=indices, n_indices=20, max_iter=1).fit(X, y)
+    model = light(estimator, basis=basis, max_iter=1).fit(X, y)
     assert model.indices_.shape[0] <= 20

@@ -12,9 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from kernlens import RegFeaLClassifier
+from kernlens import RegFeaLClassifier, Reweighting, UpToDegree
 from kernlens._rows import canonical_rows
-from kernlens.methods.regfeal import planning as _planning
+from kernlens.methods.regfeal import search as setting_search
 from kernlens.methods.regfeal.plan import LAMBDA
 from kernlens.metrics import feature_learning_score
 from reference import regfeal
@@ -35,7 +35,7 @@ WAYS = [
     {"refit": "kernel", "max_iter": 2},
     {"refit": LogisticRegression()},
     {"alpha": [0.01, 0.1], "rho": [0.1, 0.4], "max_iter": 2},
-    {"max_degree": 2},
+    {"basis": UpToDegree(2)},
 ]
 every_way = pytest.mark.parametrize("options", WAYS, ids=str)
 
@@ -63,7 +63,7 @@ def explicit_objective(scores, y, n_classes, penalty):
 @two_and_three
 def test_the_function_is_penalised_logistic_regression_on_explicit_polynomials(n_classes):
     X, y = sample(n_classes, n=40)
-    model = fit(X, y, max_degree=2, r=1.0)
+    model = fit(X, y, basis=UpToDegree(2), r=1.0)
     Z = (X - X.mean(axis=0)) / X.std(axis=0) @ model.rotation_
     indices = [tuple(int(k) for k in alpha) for alpha in model.indices_]
     parts = (model.eta_, LAMBDA / 3, 0.1 / 3, lambda k: 1.0)
@@ -126,7 +126,11 @@ def test_classes_of_two_directions():
 @two_and_three
 def test_the_objective_never_increases(n_classes):
     X, y = sample(n_classes)
-    for options in ({}, {"structure": "variables"}, {"max_degree": 2, "accelerate": False}):
+    for options in (
+        {},
+        {"structure": "variables"},
+        {"basis": UpToDegree(2), "descent": Reweighting(accelerate=False)},
+    ):
         history = fit(X, y, **options, max_iter=8, tol=0.0).objective_history_
         # Newton's method stops at a gradient of relative size 1e-8.
         assert np.all(np.diff(history) <= 1e-9 * history[0])
@@ -164,7 +168,7 @@ def test_a_class_of_one_row(n_classes, refit):
 
 def test_a_class_that_the_search_does_not_see(monkeypatch):
     X, y = sample(3)
-    monkeypatch.setattr(_planning, "SEARCH_ROWS", 30)
+    monkeypatch.setattr(setting_search, "SEARCH_ROWS", 30)
     last = canonical_rows(X, y[None].astype(float), np.ones(60)).X[-1]
     y[np.all(last[None] == X, axis=1)] = 3
     model = fit(X, y, refit=LogisticRegression(), max_iter=1)

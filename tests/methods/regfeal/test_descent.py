@@ -11,8 +11,8 @@ from kernlens._result import Status
 from kernlens.features.hermite_indices import GeometricSequence, TruncatedSequence
 from kernlens.kernels.hermite import COARSE
 from kernlens.methods.regfeal.descent import SMOOTHING, DescentRule, descend
-from kernlens.methods.regfeal.directions import Directions
-from kernlens.methods.regfeal.objective import BestFirst, Enumerated, GroupSampling
+from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.options import BestFirst, GroupSampling, UpToDegree
 from reference import regfeal
 from reference.regfeal_problems import (
     RHO,
@@ -36,10 +36,10 @@ def random_problem(seed):
     loss = ["squared", "squared", "squared", "logistic", "multinomial"][seed % 5]
     rows = random_rows(loss, n=int(rng.integers(8, 40)), d=d, seed=seed, weighted=bool(seed % 3))
     # 8 to 40 rows and up to 83 indices: both views.
-    rule = [None, Enumerated(2), Enumerated(3), Enumerated(4 if d < 4 else 2)][seed % 4]
+    rule = [None, UpToDegree(2), UpToDegree(3), UpToDegree(4 if d < 4 else 2)][seed % 4]
     sequence = GeometricSequence(float(rng.uniform(0.2, 0.8)))
     if rule is not None and rng.random() < 0.5:
-        sequence = TruncatedSequence(rule.degree)
+        sequence = TruncatedSequence(rule.max_degree)
     objective = replace(
         objective_of(rows, loss, rule=rule, sequence=sequence),
         lam=float(10 ** rng.uniform(-8, -1)),
@@ -47,7 +47,7 @@ def random_problem(seed):
         precision=COARSE,
     )
     r = float(rng.uniform(0.2, 1.9))
-    start = Directions.equal(d, r) if seed % 2 else random_directions(d, d, r, seed)
+    start = WeightedDirections.equal(d, r) if seed % 2 else random_directions(d, d, r, seed)
     rotate = bool(rng.random() < 0.5)
     return objective, start, DescentRule(rotate=rotate, max_iter=8, turns=int(rng.integers(0, 3)))
 
@@ -91,7 +91,7 @@ def test_reweighting_is_monotone_without_any_safeguard(rotate, r, n):
     # All polynomials up to a degree span the same functions in every frame, so each of the two
     # alternating minimisations can only lower J, with smoothing in both of them.
     rows = random_rows(n=n, d=3)
-    objective = objective_of(rows, rule=Enumerated(3), lam=1e-3, mu=1e-3, smoothing=1e-6)
+    objective = objective_of(rows, rule=UpToDegree(3), lam=1e-3, mu=1e-3, smoothing=1e-6)
     directions, values = random_directions(3, 3, r), []
     for _ in range(25):
         point = objective.at(directions)
@@ -105,7 +105,7 @@ def test_reweighting_is_monotone_without_any_safeguard(rotate, r, n):
 
 def test_clipping_the_weights_alone_is_not_what_is_minimised():
     # The smoothing term belongs to J: without it, the same steps go up.
-    smooth = objective_of(random_rows(n=60), rule=Enumerated(3), mu=0.01, smoothing=0.3)
+    smooth = objective_of(random_rows(n=60), rule=UpToDegree(3), mu=0.01, smoothing=0.3)
     plain = replace(smooth, smoothing=0.0)
     directions, with_term, without = random_directions(3, 3, 1.0), [], []
     for _ in range(15):
@@ -138,9 +138,9 @@ def test_limit_is_stationary_for_the_square_of_omega_but_not_as_printed(rotate, 
     X = rng.standard_normal((40, 2))
     rows = rows_of(X, X[:, 0] ** 2 - X[:, 1] ** 2 + X[:, 1] + 0.4 * X[:, 0] * X[:, 1])
     lam, mu = 0.01, 0.05
-    objective = objective_of(rows, rule=Enumerated(3), lam=lam, mu=mu)
+    objective = objective_of(rows, rule=UpToDegree(3), lam=lam, mu=mu)
     rule = DescentRule(rotate=rotate, max_iter=400, tol=0.0)
-    point = descend(objective, Directions.equal(2, r), rule).solution
+    point = descend(objective, WeightedDirections.equal(2, r), rule).solution
     assert len(point.directions.shares) == 2
     indices = [tuple(int(k) for k in a) for a in point.function.features.indices]
     H = regfeal.design(indices, X @ point.directions.R)
@@ -168,11 +168,11 @@ def planted(n=150, d=6, seed=1):
     return rows_of(X, np.sin(1.2 * z[:, 0]) + 0.5 * z[:, 1] ** 2 + 0.05 * rng.standard_normal(n)), R
 
 
-@pytest.mark.parametrize("rule", [None, Enumerated(3)])
+@pytest.mark.parametrize("rule", [None, UpToDegree(3)])
 def test_planted_directions_are_found(rule):
     rows, R = planted()
     objective = replace(objective_of(rows, rule=rule, lam=1e-8, mu=1e-7), precision=COARSE)
-    start = Directions.equal(6, 0.33)
+    start = WeightedDirections.equal(6, 0.33)
     result = descend(objective, start, DescentRule(max_iter=40))
     found = result.solution.directions
     assert found.relevant(6) == 2
@@ -182,14 +182,14 @@ def test_planted_directions_are_found(rule):
     assert result.history[-1] < 0.5 * result.history[0]
 
 
-@pytest.mark.parametrize("rule", [None, Enumerated(3)])
+@pytest.mark.parametrize("rule", [None, UpToDegree(3)])
 def test_planted_variables_are_found(rule):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((150, 6))
     rows = rows_of(X, np.sin(1.2 * X[:, 4]) + 0.5 * X[:, 1] ** 2)
     objective = replace(objective_of(rows, rule=rule, lam=1e-8, mu=1e-7), precision=COARSE)
     found = descend(
-        objective, Directions.equal(6, 0.33), DescentRule(rotate=False, max_iter=40)
+        objective, WeightedDirections.equal(6, 0.33), DescentRule(rotate=False, max_iter=40)
     ).solution.directions
     assert found.relevant(6) == 2
     assert sorted(np.argmax(found.leading(2).R, axis=0)) == [1, 4]
@@ -198,7 +198,7 @@ def test_planted_variables_are_found(rule):
 def test_longer_steps_and_turns_get_lower():
     rows, _ = planted()
     objective = replace(objective_of(rows, lam=1e-8, mu=1e-5), precision=COARSE)
-    start = Directions.equal(6, 0.33)
+    start = WeightedDirections.equal(6, 0.33)
     plain = descend(objective, start, replace(PLAIN, max_iter=10))
     full = descend(objective, start, DescentRule(max_iter=10))
     assert full.history[-1] < 0.9 * plain.history[-1]
@@ -208,7 +208,7 @@ def test_turning_leaves_a_subspace_that_reweighting_cannot_leave():
     rows, R = planted(d=3)
     # The start has no part along one of the two directions.
     off = np.linalg.svd(R[:, :1].T)[2][1:].T
-    start = Directions(off, np.array([0.5, 0.5]), 0.33)
+    start = WeightedDirections(off, np.array([0.5, 0.5]), 0.33)
     objective = replace(objective_of(rows, lam=1e-8, mu=1e-4), precision=COARSE)
     plain = descend(objective, start, replace(PLAIN, max_iter=10)).solution
     assert np.abs(R[:, 0] @ plain.directions.R).max() < 1e-10
@@ -217,11 +217,11 @@ def test_turning_leaves_a_subspace_that_reweighting_cannot_leave():
     assert turned.value < plain.value
 
 
-@pytest.mark.parametrize("rule", [None, Enumerated(3), BestFirst(10)])
+@pytest.mark.parametrize("rule", [None, UpToDegree(3), BestFirst(10)])
 @pytest.mark.parametrize("rotate", [True, False])
 def test_one_column(rule, rotate):
     objective = objective_of(random_rows(d=1), rule=rule)
-    start = Directions.equal(1, 0.5)
+    start = WeightedDirections.equal(1, 0.5)
     result = descend(objective, start, DescentRule(rotate=rotate))
     assert result.status is Status.CONVERGED
     np.testing.assert_array_equal(np.abs(result.solution.directions.R), [[1.0]])
@@ -232,12 +232,12 @@ def test_one_column(rule, rotate):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("constant", [0.0, 3.7, -1e8])
-@pytest.mark.parametrize("rule", [None, Enumerated(2), Enumerated(6)])
+@pytest.mark.parametrize("rule", [None, UpToDegree(2), UpToDegree(6)])
 @pytest.mark.parametrize("rotate", [True, False])
 def test_constant_target(constant, rule, rotate):
     X = random_rows().X
     objective = objective_of(rows_of(X, np.full(len(X), constant)), rule=rule)
-    result = descend(objective, Directions.equal(3, 0.5), DescentRule(rotate=rotate))
+    result = descend(objective, WeightedDirections.equal(3, 0.5), DescentRule(rotate=rotate))
     assert result.status is Status.CONVERGED
     np.testing.assert_allclose(result.solution.decision, constant, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
@@ -254,11 +254,11 @@ def test_no_iterations_are_a_fit_where_it_starts():
 
 
 @pytest.mark.parametrize("rotate", [True, False])
-@pytest.mark.parametrize("rule", [None, Enumerated(3)])
+@pytest.mark.parametrize("rule", [None, UpToDegree(3)])
 def test_descent_ends_when_it_no_longer_pays(rotate, rule):
     rows, _ = planted(n=60)
     objective = replace(objective_of(rows, rule=rule, lam=1e-8, mu=1e-3), precision=COARSE)
-    start = Directions.equal(6, 1.0)
+    start = WeightedDirections.equal(6, 1.0)
     result = descend(objective, start, DescentRule(rotate=rotate, max_iter=200))
     assert result.status is Status.CONVERGED
     gains = -np.diff(result.history) / result.history[:-1]
@@ -269,9 +269,9 @@ def test_descent_ends_when_it_no_longer_pays(rotate, rule):
 
 def test_start_that_is_the_end_stays():
     rows, _ = planted(n=60, d=3)
-    objective = objective_of(rows, rule=Enumerated(3), mu=1e-3)
+    objective = objective_of(rows, rule=UpToDegree(3), mu=1e-3)
     rule = DescentRule(max_iter=300, tol=0.0)
-    end = descend(objective, Directions.equal(3, 1.0), rule)
+    end = descend(objective, WeightedDirections.equal(3, 1.0), rule)
     again = descend(objective, end.solution.directions, DescentRule())
     assert again.status is Status.CONVERGED
     assert again.n_iter <= 3
@@ -279,7 +279,7 @@ def test_start_that_is_the_end_stays():
 
 
 def test_smoothing_is_set_from_the_first_fit():
-    objective, start = objective_of(random_rows()), Directions.equal(3, 0.5)
+    objective, start = objective_of(random_rows()), WeightedDirections.equal(3, 0.5)
     point = descend(objective, start, DescentRule(max_iter=2)).solution
     size = np.mean(np.diag(objective.at(start).derivatives[0]))
     assert point.objective.smoothing == pytest.approx(SMOOTHING * size, rel=1e-12)
@@ -287,9 +287,9 @@ def test_smoothing_is_set_from_the_first_fit():
 
 
 def test_sampled_indices_may_go_up_and_never_stop_early():
-    objective = objective_of(random_rows(n=40), rule=GroupSampling(15, seed=0))
+    objective = objective_of(random_rows(n=40), rule=GroupSampling(15))
     rule = replace(PLAIN, monotone=False, max_iter=12)
-    result = descend(objective, Directions.equal(3, 0.5), rule)
+    result = descend(objective, WeightedDirections.equal(3, 0.5), rule)
     assert result.n_iter == 12
     assert result.status is Status.MAX_ITER
     assert np.diff(result.history).max() > 0

@@ -1,11 +1,11 @@
-"""Directions and their weights: the corrected Lemma 3.1, and steps between directions."""
+"""WeightedDirections and their weights: the corrected Lemma 3.1, and steps between directions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from kernlens.methods.regfeal.directions import SMALLEST_SHARE, Directions
+from kernlens.methods.regfeal.directions import SMALLEST_SHARE, WeightedDirections
 from reference import regfeal
 from reference.regfeal_problems import random_directions
 
@@ -37,7 +37,7 @@ def assert_same(one, other, rtol=1e-10):
 
 
 def test_directions_start_all_alike():
-    start = Directions.equal(4, 0.5)
+    start = WeightedDirections.equal(4, 0.5)
     np.testing.assert_array_equal(start.R, np.eye(4))
     np.testing.assert_allclose(start.shares, 0.25)
     np.testing.assert_allclose(start.eta, 4.0 ** -((2 - 0.5) / 0.5))
@@ -71,7 +71,7 @@ def test_weights_are_the_formulas(r):
 @pytest.mark.parametrize("r", POWERS)
 def test_minimum_is_the_square_of_omega(r):
     u = np.random.default_rng(3).uniform(0.1, 2.0, 4)
-    found = Directions.equal(4, r).reweighted(np.diag(u), 0.0, rotate=False)
+    found = WeightedDirections.equal(4, r).reweighted(np.diag(u), 0.0, rotate=False)
     value = np.sum(u / found.eta)
     assert value == pytest.approx(np.sum(u ** (r / 2)) ** (2 / r), rel=1e-11)
     by_search, eta = regfeal.best_eta(u, r)
@@ -85,7 +85,7 @@ def test_minimum_is_the_square_of_omega(r):
 def test_no_feasible_weights_are_better(r):
     rng = np.random.default_rng(4)
     u, smoothing = rng.uniform(0.0, 2.0, 4) ** 3, 1e-3
-    best = Directions.equal(4, r).reweighted(np.diag(u), smoothing, rotate=False)
+    best = WeightedDirections.equal(4, r).reweighted(np.diag(u), smoothing, rotate=False)
     value = np.sum((u + smoothing) / best.eta)
     for concentration in [0.3, 1.0, 10.0]:
         for shares in rng.dirichlet(np.full(4, concentration), 200):
@@ -127,7 +127,7 @@ def test_smoothing_is_added_to_the_diagonal():
 
 
 def test_weights_never_vanish():
-    here = Directions.equal(3, 0.5)
+    here = WeightedDirections.equal(3, 0.5)
     found = here.reweighted(np.diag([1.0, 0.0, -1e-17]), 0.0, rotate=False)
     assert found.shares.min() >= 0.9 * SMALLEST_SHARE
     assert np.all(found.eta > 0)
@@ -200,7 +200,7 @@ def test_turned_directions_are_orthonormal_and_follow_the_tangent():
 
 
 def test_leading_directions():
-    here = Directions(np.eye(4), np.array([0.1, 0.4, 0.3, 0.2]), 0.5)
+    here = WeightedDirections(np.eye(4), np.array([0.1, 0.4, 0.3, 0.2]), 0.5)
     top = here.leading(2)
     np.testing.assert_array_equal(top.R, np.eye(4)[:, [1, 2]])
     np.testing.assert_allclose(top.shares, [4 / 7, 3 / 7])
@@ -211,7 +211,7 @@ def test_leading_directions():
     ("smallest", "kept"), [(0.0, [1, 2, 3, 0]), (0.15, [1, 2, 3]), (0.3, [1, 2]), (0.9, [1])]
 )
 def test_small_shares_are_left_out_but_for_the_largest(smallest, kept):
-    here = Directions(np.eye(4), np.array([0.1, 0.4, 0.3, 0.2]), 0.5)
+    here = WeightedDirections(np.eye(4), np.array([0.1, 0.4, 0.3, 0.2]), 0.5)
     left = here.without_small(smallest)
     np.testing.assert_array_equal(left.R, np.eye(4)[:, kept])
     np.testing.assert_allclose(left.shares, here.shares[kept] / here.shares[kept].sum())
@@ -229,14 +229,14 @@ def test_small_shares_are_left_out_but_for_the_largest(smallest, kept):
 )
 def test_relevant_directions_have_at_least_an_even_share(shares, n_features, expected):
     k = len(shares)
-    here = Directions(np.eye(n_features)[:, :k], np.array(shares), 0.5)
+    here = WeightedDirections(np.eye(n_features)[:, :k], np.array(shares), 0.5)
     assert here.relevant(n_features) == expected
 
 
 @pytest.mark.parametrize("d", [1, 3, 7, 10, 49])
 def test_equal_directions_are_all_relevant(d):
-    assert Directions.equal(d, 0.5).relevant(d) == d
-    again = Directions.equal(d, 0.5).reweighted(0.1 * np.eye(d), 1e-12, rotate=True)
+    assert WeightedDirections.equal(d, 0.5).relevant(d) == d
+    again = WeightedDirections.equal(d, 0.5).reweighted(0.1 * np.eye(d), 1e-12, rotate=True)
     assert again.relevant(d) == d
 
 

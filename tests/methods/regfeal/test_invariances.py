@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from kernlens import RegFeaLRegressor
+from kernlens import BestFirst, GroupSampling, RegFeaLRegressor, Reweighting, UpToDegree
 
 FAST = {
     "alpha": 0.1,
@@ -25,9 +25,9 @@ WAYS = [
     {"refit": "kernel"},
     {"refit": "auto", "alpha": [0.01, 1.0]},
     {"refit": Ridge()},
-    {"indices": "group_sampling", "n_indices": 30, "alpha": [0.01, 0.1]},
-    {"indices": "best_first", "n_indices": 15},
-    {"max_degree": 3, "accelerate": False},
+    {"basis": GroupSampling(30), "alpha": [0.01, 0.1]},
+    {"basis": BestFirst(15)},
+    {"basis": UpToDegree(3), "descent": Reweighting(accelerate=False)},
 ]
 every_way = pytest.mark.parametrize("options", WAYS, ids=str)
 
@@ -69,7 +69,7 @@ def test_threads_do_not_matter(options):
 
 def test_sampled_indices_follow_the_random_state():
     X, y = sample()
-    options = {"indices": "group_sampling", "n_indices": 10}
+    options = {"basis": GroupSampling(10)}
     first, again, other = (fit(X, y, random_state=s, **options) for s in (0, 0, 1))
     np.testing.assert_array_equal(first.predict(X), again.predict(X))
     assert np.abs(first.predict(X) - other.predict(X)).max() > 1e-6
@@ -83,7 +83,7 @@ def test_one_target_as_a_column_is_the_same_fit(options):
     np.testing.assert_array_equal(column[:, 0], fit(X, y, **options).predict(X))
 
 
-@pytest.mark.parametrize("options", [w for w in WAYS if "group" not in str(w)], ids=str)
+@pytest.mark.parametrize("options", [w for w in WAYS if "GroupSampling" not in str(w)], ids=str)
 @pytest.mark.parametrize("r", [0.33, 1.5])
 def test_the_objective_never_increases(options, r):
     X, y = sample()

@@ -14,16 +14,17 @@ from kernlens.fits.projected_ridge import ProjectedRidge
 from kernlens.fits.tuned_ridge import DECADES
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import SquaredLoss
-from kernlens.methods.regfeal import learner as hermite_learning
+from kernlens.methods.regfeal import search as setting_search
 from kernlens.methods.regfeal.descent import DescentRule
-from kernlens.methods.regfeal.directions import Directions
-from kernlens.methods.regfeal.kernel_refit import (
-    MIDDLE_ALPHA,
-    ProjectedKernelRefit,
-    draw_centers,
-)
+from kernlens.methods.regfeal.directions import WeightedDirections
 from kernlens.methods.regfeal.learner import HermiteLearner
 from kernlens.methods.regfeal.plan import HermitePlan, HermiteProblem, Setting
+from kernlens.methods.regfeal.refits import (
+    MIDDLE_ALPHA,
+    ProjectedKernelRefit,
+    Refit,
+    draw_centers,
+)
 from reference import regfeal
 from reference.regfeal_problems import rows_of
 
@@ -45,27 +46,33 @@ N_FOLDS = 3
 
 
 @dataclass
-class RecordingRefit:
+class RecordingRefit(Refit):
     """A refit with a given loss that writes down what it is asked."""
 
     loss: float
     asked: list = field(default_factory=list)
+    tuned: list = field(default_factory=list)
     fitted: list = field(default_factory=list)
 
     def held_out(self, split, B, *, quick):
         self.asked.append((split, B, quick))
         return self.loss
 
-    def fit(self, rows, B, splits, maps):
-        self.fitted.append((rows, B, list(splits), list(maps)))
+    def tune(self, splits, maps):
+        self.tuned.append((list(splits), list(maps)))
+        return "tuned"
+
+    def fit(self, rows, B, tuned):
+        assert tuned == "tuned"
+        self.fitted.append((rows, B))
         return "refitted"
 
 
 @pytest.fixture
 def short_search(monkeypatch):
     """Five settings in the second round, three finalists."""
-    monkeypatch.setattr(hermite_learning, "SECOND_ROUND", 5)
-    monkeypatch.setattr(hermite_learning, "FINALISTS", 3)
+    monkeypatch.setattr(setting_search, "SECOND_ROUND", 5)
+    monkeypatch.setattr(setting_search, "FINALISTS", 3)
 
 
 def planted_rows(n=45, d=4, seed=0):
@@ -83,7 +90,7 @@ def splits_of(rows):
 def learner_of(rows, plan=PLAN, splits=None, **options):
     problem = HermiteProblem(SquaredLoss(), plan, n_jobs=1)
     splits = splits_of(rows) if splits is None else splits
-    return HermiteLearner(problem, problem, rows, splits, **options)
+    return HermiteLearner(problem, rows, splits, **options)
 
 
 def lengths(learned):
@@ -167,7 +174,7 @@ def test_one_setting_without_a_refit_needs_no_search():
     learned = learner_of(rows, replace(PLAN, settings=SETTINGS[:1]), splits=[]).learn()
     assert learned.tried == ()
     assert learned.setting == SETTINGS[0]
-    assert learned.result.history[-1] < learned.result.history[0]
+    assert learned.history[-1] < learned.history[0]
 
 
 def test_learning_goes_on_from_the_best_start():
@@ -178,19 +185,19 @@ def test_learning_goes_on_from_the_best_start():
     winner = next(one for one in learned.tried if one.setting == learned.setting)
     objective = learner.problem.objective(rows, learned.setting)
     values = [objective.at(directions).value for directions in winner.directions]
-    assert learned.result.history[0] <= min(values) * (1 + 1e-12)
-    assert learned.result.history[-1] <= learned.result.history[0]
+    assert learned.history[0] <= min(values) * (1 + 1e-12)
+    assert learned.history[-1] <= learned.history[0]
 
 
 def test_given_directions_are_where_it_starts():
     rows = planted_rows()
-    start = Directions(np.eye(4)[:, [2]], np.ones(1), 0.33)
+    start = WeightedDirections(np.eye(4)[:, [2]], np.ones(1), 0.33)
     plan = replace(
         PLAN, settings=SETTINGS[:1], start=start, descent=replace(PLAN.descent, max_iter=0)
     )
     learned = learner_of(rows, plan, splits=[]).learn()
-    np.testing.assert_array_equal(learned.directions.R, start.R)
-    assert learned.result.status == Status.CONVERGED
+    np.testing.assert_array_equal(learned.weighted.R, start.R)
+    assert learned.status == Status.CONVERGED
 
 
 def test_fewer_rows_to_learn_from():
@@ -198,7 +205,7 @@ def test_fewer_rows_to_learn_from():
     plan = replace(PLAN, settings=SETTINGS[:1], learn_rows=30)
     learned = learner_of(rows, plan, splits=[]).learn()
     alone = learner_of(rows.take(slice(0, 30)), replace(plan, learn_rows=None), splits=[]).learn()
-    np.testing.assert_array_equal(learned.directions.R, alone.directions.R)
+    np.testing.assert_array_equal(learned.weighted.R, alone.weighted.R)
 
 
 def test_stages_are_reported():
@@ -207,7 +214,7 @@ def test_stages_are_reported():
     def report(stage):
         return lambda iteration, value: steps.append(stage)
 
-    learner_of(planted_rows(), replace(PLAN, settings=SETTINGS[:2]), report=report).learn()
+    learner_of(planted_rows(), replace(PLAN, settings=SETTINGS[:2]), stage=report).learn()
     assert set(steps) == {"choosing settings", "learning directions"}
     assert steps[-1] == "learning directions"
 
@@ -216,9 +223,11 @@ def test_interrupted_before_anything_was_reached():
     rows = planted_rows()
     learner = learner_of(rows)
     learned = learner.finish_interrupted()
-    assert learned.result.status == Status.INTERRUPTED
+    assert learned.status == Status.INTERRUPTED
     assert learned.setting == SETTINGS[0]
-    point = learner.problem.objective(rows, SETTINGS[0], last=True).at(Directions.equal(4, 0.33))
+    point = learner.problem.objective(rows, SETTINGS[0], last=True).at(
+        WeightedDirections.equal(4, 0.33)
+    )
     np.testing.assert_allclose(learned.function.decision(rows.X), point.decision, rtol=1e-8)
 
 
@@ -240,7 +249,8 @@ def test_a_refit_is_kept_if_it_predicts_better(loss, kept):
     refit = RecordingRefit(loss)
     plan = replace(PLAN, settings=SETTINGS[:2], refit=refit)
     learned = learner_of(planted_rows(), plan).learn()
-    assert learned.refitted == kept
+    assert learned.refitted == (kept is not None)
+    assert (learned.function == "refitted") == learned.refitted
     assert len(refit.fitted) == (kept is not None)
 
 
@@ -252,14 +262,14 @@ def test_a_refit_is_tuned_on_maps_that_have_not_seen_the_scored_rows():
     for used in (splits, other):
         refit = RecordingRefit(0.0)
         plan = replace(PLAN, settings=SETTINGS[1:2], refit=refit, own=False)
-        learner = learner_of(rows, plan, used)
-        learned = learner.learn()
-        ((all_rows, B, given, found),) = refit.fitted
+        learned = learner_of(rows, plan, used).learn()
+        ((given, found),) = refit.tuned
+        ((all_rows, B),) = refit.fitted
         assert all_rows is rows
         assert given == list(used)
-        np.testing.assert_array_equal(B, learner._map(learned.directions))
+        np.testing.assert_array_equal(B, learned.weighted.projection())
         for W, directions in zip(found, learned.tried[0].directions, strict=True):
-            np.testing.assert_array_equal(W, learner._map(directions))
+            np.testing.assert_array_equal(W, directions.projection())
         maps.append(found)
     for one, same in zip(*maps, strict=True):
         np.testing.assert_array_equal(one, same)
@@ -285,9 +295,10 @@ def test_a_thorough_look_finds_at_least_as_good_a_refit(seed):
 def test_the_kernel_refit_is_kernel_ridge_on_the_projected_rows():
     rows = planted_rows()
     B = np.full((1, 4), 0.5)
-    fitted = kernel_refit().fit(rows, B, splits_of(rows), [B] * N_FOLDS)
+    refit = kernel_refit()
+    fitted = refit.fit(rows, B, refit.tune(splits_of(rows), [B] * N_FOLDS))
     np.testing.assert_allclose(fitted.B / fitted.B[0, 0], B / B[0, 0])
-    found = fitted.decision(rows.X, make_radial_kernel("gaussian"))[0]
+    found = fitted.decision(rows.X)[0]
     z, p = rows.X @ fitted.B[0], rows.weights / rows.weights.sum()
     K = np.exp(-0.5 * np.subtract.outer(z, z) ** 2)
     gaps = []
@@ -297,3 +308,81 @@ def test_the_kernel_refit_is_kernel_ridge_on_the_projected_rows():
         a = np.linalg.solve(A, np.append(rows.y[0], 0.0))
         gaps.append(np.abs(K @ a[:-1] + a[-1] - found).max())
     assert np.sort(gaps)[0] < 1e-4 < 1e-3 < np.sort(gaps)[1]
+
+
+# Rows that were left out
+
+
+@pytest.mark.parametrize("structure", ["features", "variables", "none"])
+def test_rows_are_predicted_by_fits_without_them(structure):
+    rows = planted_rows()
+    splits = splits_of(rows)
+    plan = replace(PLAN, structure=structure, settings=SETTINGS[:2])
+    learner = learner_of(rows, plan, splits)
+    learned = learner.learn()
+    left = learner.left_out(learned)
+    parts = np.cumsum([len(split.test.X) for split in splits])[:-1]
+    decisions = np.split(left.decision, parts, axis=1)
+    for split, decision in zip(splits, decisions, strict=True):
+        alone = replace(plan, settings=(learned.setting,))
+        function = learner_of(split.train, alone, splits=[]).learn().function
+        np.testing.assert_array_equal(decision, function.decision(split.test.X))
+    np.testing.assert_array_equal(left.y, np.hstack([split.test.y for split in splits]))
+    assert len(left.weights) == len(rows.X)
+
+
+def test_targets_of_left_out_rows_do_not_matter():
+    rows, changed = planted_rows(), planted_rows()
+    refit = kernel_refit()
+    plan = replace(PLAN, settings=SETTINGS[1:2], refit=refit, own=False)
+    learner = learner_of(rows, plan)
+    learned = learner.learn()
+    assert learned.refitted
+    splits = splits_of(rows)
+    other = [replace(s, test=replace(s.test, y=s.test.y + 7.0)) for s in splits]
+    again = learner_of(changed, plan, other).left_out(learned)
+    left = learner.left_out(learned)
+    np.testing.assert_array_equal(again.decision, left.decision)
+    # They are worse predicted than rows that were seen, and better than by their mean.
+    error = np.average((left.decision - left.y)[0] ** 2, weights=left.weights)
+    seen = np.average((learned.function.decision(rows.X) - rows.y)[0] ** 2, weights=rows.weights)
+    assert seen < error < 0.8
+
+
+def test_a_plain_fit_is_plain_without_the_rows_left_out():
+    rng = np.random.default_rng(0)
+    rows = rows_of(rng.standard_normal((60, 4)), rng.standard_normal(60))
+    learner = learner_of(rows)
+    learned = learner.learn()
+    assert learned.status == Status.PLAIN
+    assert learned.search.settings["plain"][learned.search.chosen]
+    split = splits_of(rows)[0]
+    point = learner.problem.objective(split.train, learned.setting, last=True).at(
+        WeightedDirections.equal(4, 0.33)
+    )
+    expected = point.function.decision(split.test.X)
+    np.testing.assert_array_equal(
+        learner.left_out(learned).decision[:, : len(split.test.X)], expected
+    )
+
+
+def test_nothing_can_be_left_out_of_too_few_rows():
+    rows = planted_rows()
+    learner = learner_of(rows, replace(PLAN, settings=SETTINGS[:2]), splits=[])
+    left = learner.left_out(learner.learn())
+    assert left.decision.shape == left.y.shape == (1, 0) and len(left.weights) == 0
+
+
+# The record of a search
+
+
+def test_the_record_has_what_was_tried_and_what_was_chosen():
+    learned = learner_of(planted_rows()).learn()
+    record = learned.search
+    assert list(record.settings) == ["alpha", "rho"]
+    assert record.settings["alpha"][record.chosen] == learned.setting.alpha
+    assert record.settings["rho"][record.chosen] == learned.setting.rho
+    np.testing.assert_array_equal(record.losses, [one.loss for one in learned.tried])
+    alphas, losses = record.curve("alpha")
+    np.testing.assert_array_equal(alphas, [0.01, 0.1, 1.0, 10.0])
+    assert losses[list(alphas).index(learned.setting.alpha)] == record.losses[record.chosen]

@@ -16,8 +16,8 @@ from kernlens.features.hermite_indices import (
 )
 from kernlens.features.hermite_indices import Smoothness as Penalty
 from kernlens.kernels.hermite import COARSE
-from kernlens.methods.regfeal.directions import Directions
-from kernlens.methods.regfeal.objective import BestFirst, Enumerated, GroupSampling
+from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.options import BestFirst, GroupSampling, UpToDegree
 from reference import bkernn, regfeal
 from reference.regfeal_problems import (
     RHO,
@@ -29,7 +29,7 @@ from reference.regfeal_problems import (
 
 LOSSES = ["squared", "logistic", "multinomial"]
 #: 9 indices in 2 directions and 25 rows, 44 indices and 25 rows, all indices.
-VIEWS = {"features": Enumerated(3), "kernel": Enumerated(8), "exact": None}
+VIEWS = {"features": UpToDegree(3), "kernel": UpToDegree(8), "exact": None}
 
 
 def geometric(k):
@@ -56,19 +56,19 @@ def functions(point, n_targets):
 @pytest.mark.parametrize("c", [geometric, lambda k: 1.0])
 def test_squared_loss_is_a_least_squares_problem(view, weighted, c):
     rows = random_rows(weighted=weighted)
-    degree = VIEWS[view].degree
+    degree = VIEWS[view].max_degree
     sequence = GeometricSequence(RHO) if c is geometric else TruncatedSequence(degree)
     objective = objective_of(rows, rule=VIEWS[view], sequence=sequence)
     directions = random_directions(3, 2)
     point = objective.at(directions)
     H, w, indices = oracle_parts(objective, directions, degree, c)
     assert (len(w) < len(H)) == (view == "features")
-    value, fresh = 0.0, np.random.default_rng(9).standard_normal((7, 2))
+    value, fresh = 0.0, np.random.default_rng(9).standard_normal((7, 3))
     for t, y in enumerate(rows.y):
         b, constant, minimum = regfeal.ridge(H, w, y, rows.weights)
         value += minimum
         np.testing.assert_allclose(point.decision[t], H @ b + constant, rtol=1e-8, atol=1e-9)
-        expected = regfeal.design(indices, fresh) @ b + constant
+        expected = regfeal.design(indices, fresh @ directions.R) @ b + constant
         np.testing.assert_allclose(
             point.function.decision(fresh)[t], expected, rtol=1e-7, atol=1e-8
         )
@@ -84,7 +84,7 @@ def test_other_losses_are_minimised(view, loss):
     objective = objective_of(rows, loss, rule=VIEWS[view])
     directions = random_directions(3, 2)
     point = objective.at(directions)
-    H, w, indices = oracle_parts(objective, directions, VIEWS[view].degree)
+    H, w, indices = oracle_parts(objective, directions, VIEWS[view].max_degree)
     T, m = len(rows.y), len(w)
 
     def value_and_gradient(theta):
@@ -111,13 +111,13 @@ def test_exact_view_is_the_limit_of_high_degrees(loss):
     rows = random_rows(loss, weighted=True)
     directions = random_directions(3, 2)
     exact = objective_of(rows, loss, sequence=GeometricSequence(0.3)).at(directions)
-    listed = objective_of(rows, loss, sequence=GeometricSequence(0.3), rule=Enumerated(22)).at(
-        directions
-    )
+    listed = objective_of(
+        rows, loss, sequence=GeometricSequence(0.3), rule=UpToDegree(22, None)
+    ).at(directions)
     assert exact.value == pytest.approx(listed.value, rel=1e-9)
     # Newton's method stops when the slopes are known to 1e-6.
     close = 1e-8 if loss == "squared" else 1e-5
-    fresh = np.random.default_rng(9).standard_normal((7, 2))
+    fresh = np.random.default_rng(9).standard_normal((7, 3))
     for one, other in [
         (exact.decision, listed.decision),
         (exact.function.decision(fresh), listed.function.decision(fresh)),
@@ -203,8 +203,8 @@ def test_rotation_of_equal_directions_changes_nothing(view):
     rows = random_rows(d=2)
     objective = objective_of(rows, rule=VIEWS[view])
     R = random_directions(2, 2, seed=4).R
-    one = objective.at(Directions(np.eye(2), np.full(2, 0.5), 0.7))
-    other = objective.at(Directions(R, np.full(2, 0.5), 0.7))
+    one = objective.at(WeightedDirections(np.eye(2), np.full(2, 0.5), 0.7))
+    other = objective.at(WeightedDirections(R, np.full(2, 0.5), 0.7))
     assert other.value == pytest.approx(one.value, rel=1e-10)
     np.testing.assert_allclose(other.decision, one.decision, rtol=1e-8, atol=1e-9)
     M, gradient = other.derivatives
@@ -228,26 +228,28 @@ def test_more_polynomials_fit_no_worse():
 def test_all_of_the_best_are_all():
     rows, directions = random_rows(), random_directions(3, 2)
     options = {"sequence": TruncatedSequence(4)}
-    listed = objective_of(rows, rule=Enumerated(4), **options).at(directions)
+    listed = objective_of(rows, rule=UpToDegree(4), **options).at(directions)
     best = objective_of(rows, rule=BestFirst(1000), **options).at(directions)
     assert best.value == pytest.approx(listed.value, rel=1e-12)
     np.testing.assert_allclose(best.decision, listed.decision, rtol=1e-8, atol=1e-10)
 
 
 def test_sampling_parts_the_groups_at_the_largest_gap():
-    directions = Directions(np.eye(3), np.array([0.48, 0.06, 0.46]), 0.7)
+    directions = WeightedDirections(np.eye(3), np.array([0.48, 0.06, 0.46]), 0.7)
     penalty = Penalty(directions.eta, 0.01, 0.02, GeometricSequence(RHO))
-    drawn = GroupSampling(30, seed=2)(penalty, directions)
+    drawn = GroupSampling(30).choose(penalty, directions, 2)
     random = np.random.RandomState([2, crc32(directions.shares.tobytes())])
     for one, other in zip(drawn, sample_indices(penalty, 30, 2, random), strict=True):
         np.testing.assert_array_equal(one, other)
     # The same directions draw the same indices, others draw others.
-    again = GroupSampling(30, seed=2)(penalty, directions)
+    again = GroupSampling(30).choose(penalty, directions, 2)
     np.testing.assert_array_equal(again[0], drawn[0])
     moved = replace(directions, shares=np.array([0.47, 0.06, 0.47]))
-    other_indices, _ = GroupSampling(30, seed=2)(penalty, moved)
+    other_indices, _ = GroupSampling(30).choose(penalty, moved, 2)
     assert not np.array_equal(other_indices, drawn[0])
-    assert np.isfinite(objective_of(random_rows(), rule=GroupSampling(30, 2)).at(directions).value)
+    assert np.isfinite(
+        objective_of(random_rows(), rule=GroupSampling(30), seed=2).at(directions).value
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -273,7 +275,7 @@ def test_coarse_precision_is_close():
 def test_without_mu_the_function_is_mehler_ridge():
     rows = random_rows(d=2)
     objective = objective_of(rows, lam=0.3, mu=0.0)
-    point = objective.at(Directions.equal(2, 0.7))
+    point = objective.at(WeightedDirections.equal(2, 0.7))
     K = regfeal.mehler(rows.X, rows.X, RHO) / 0.3
     centre = np.eye(len(K)) - 1 / len(K)
     dual = np.linalg.solve(centre @ K @ centre + len(K) * np.eye(len(K)), centre @ rows.y.T).T
@@ -284,7 +286,9 @@ def test_without_mu_the_function_is_mehler_ridge():
 
 def test_kernel_of_all_polynomials_needs_a_geometric_sequence():
     with pytest.raises(ValueError, match="rho"):
-        objective_of(random_rows(), sequence=TruncatedSequence(3)).at(Directions.equal(3, 0.5))
+        objective_of(random_rows(), sequence=TruncatedSequence(3)).at(
+            WeightedDirections.equal(3, 0.5)
+        )
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -293,7 +297,7 @@ def test_threads_change_nothing(view, loss, monkeypatch):
     monkeypatch.setattr("kernlens._execution.SERIAL_WORK", 0)
     monkeypatch.setattr("kernlens.features.hermite.BLOCK_ENTRIES", 100)
     rows, directions = random_rows(loss, n=60), random_directions(3, 2)
-    rule = Enumerated(12) if view == "kernel" else VIEWS[view]
+    rule = UpToDegree(12) if view == "kernel" else VIEWS[view]
     points = [
         objective_of(rows, loss, rule=rule, n_jobs=n_jobs).at(directions) for n_jobs in (1, 3)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens import RegFeaLRegressor
+from kernlens import BestFirst, Enumerated, RegFeaLRegressor, Reweighting, UpToDegree
 from kernlens.methods.regfeal.descent import SMOOTHING
 from kernlens.methods.regfeal.plan import LAMBDA
 from reference import regfeal
@@ -97,7 +97,7 @@ def test_prediction_is_the_sum_over_all_polynomials(structure, r):
 @pytest.mark.parametrize("max_degree", [1, 3])
 def test_prediction_is_ridge_regression_on_explicit_polynomials(structure, max_degree):
     X, y, weights, fresh = sample()
-    model = fit(X, y, weights, structure=structure, max_degree=max_degree)
+    model = fit(X, y, weights, structure=structure, basis=UpToDegree(max_degree))
     (mean, std), (low, high) = units(X, weights), units(y, weights)
     Z, others = (X - mean) / std @ model.rotation_, (fresh - mean) / std @ model.rotation_
     indices = [tuple(int(k) for k in alpha) for alpha in model.indices_]
@@ -115,7 +115,7 @@ def test_prediction_is_ridge_regression_on_explicit_polynomials(structure, max_d
 
 def test_degree_one_is_affine():
     X, y, weights, fresh = sample()
-    model = fit(X, y, weights, max_degree=1)
+    model = fit(X, y, weights, basis=UpToDegree(1))
     rows = np.column_stack([X, np.ones(len(X))])
     line = np.linalg.lstsq(rows, model.predict(X), rcond=None)[0]
     expected = np.column_stack([fresh, np.ones(len(fresh))]) @ line
@@ -155,8 +155,8 @@ def algorithm_1(Z, y, weights, model, degree, n_steps, rotate):
 @pytest.mark.parametrize("r", [0.5, 1.0])
 def test_without_acceleration_it_is_algorithm_1(structure, r):
     X, y, weights, _ = sample()
-    options = {"structure": structure, "max_degree": 3, "r": r, "max_iter": 6}
-    model = fit(X, y, weights, accelerate=False, **options)
+    options = {"structure": structure, "basis": UpToDegree(3), "r": r, "max_iter": 6}
+    model = fit(X, y, weights, descent=Reweighting(accelerate=False), **options)
     (mean, std), (low, high) = units(X, weights), units(y, weights)
     rotate = structure == "features"
     expected = algorithm_1((X - mean) / std, (y - low) / high, weights, model, 3, 6, rotate)
@@ -165,14 +165,14 @@ def test_without_acceleration_it_is_algorithm_1(structure, r):
     assert fit(X, y, weights, **options).objective_ < model.objective_
 
 
-PLAIN = {"accelerate": False, "n_jobs": 1}
+PLAIN = {"descent": Reweighting(accelerate=False), "n_jobs": 1}
 
 
 @both_structures
 def test_many_enumerated_indices_are_as_good_as_all(structure):
     X, y, weights, fresh = sample(d=2)
-    exact = fit(X, y, weights, structure=structure, indices="exact", **PLAIN)
-    listed = fit(X, y, weights, structure=structure, indices="enumerate", n_indices=150, **PLAIN)
+    exact = fit(X, y, weights, structure=structure, basis="exact", **PLAIN)
+    listed = fit(X, y, weights, structure=structure, basis=Enumerated(150), **PLAIN)
     assert listed.indices_.sum(axis=1).max() > 10
     np.testing.assert_allclose(listed.predict(fresh), exact.predict(fresh), rtol=1e-5)
     np.testing.assert_allclose(listed.objective_history_, exact.objective_history_, rtol=1e-5)
@@ -182,10 +182,10 @@ def test_many_enumerated_indices_are_as_good_as_all(structure):
 def test_the_best_indices_approach_all_of_them():
     X, y, weights, fresh = sample(d=2)
     options = {"rho": 0.3, **PLAIN}
-    exact = fit(X, y, weights, indices="exact", **options).predict(fresh)
+    exact = fit(X, y, weights, basis="exact", **options).predict(fresh)
     errors = []
     for n_indices in (2, 8, 30, 150):
-        model = fit(X, y, weights, indices="best_first", n_indices=n_indices, **options)
+        model = fit(X, y, weights, basis=BestFirst(n_indices), **options)
         assert model.indices_.shape == (n_indices, 2)
         errors.append(np.linalg.norm(model.predict(fresh) - exact) / np.linalg.norm(exact))
     assert np.all(np.diff(errors) < 0)
@@ -195,12 +195,10 @@ def test_the_best_indices_approach_all_of_them():
 def test_indices_chosen_automatically():
     X, y, _, fresh = sample(d=2)
     assert not hasattr(fit(X, y), "indices_")
-    np.testing.assert_array_equal(
-        fit(X, y).predict(fresh), fit(X, y, indices="exact").predict(fresh)
-    )
-    few = fit(X, y, max_degree=4, n_indices=14)
+    np.testing.assert_array_equal(fit(X, y).predict(fresh), fit(X, y, basis="exact").predict(fresh))
+    few = fit(X, y, basis=UpToDegree(4, 14))
     assert sorted(map(tuple, few.indices_)) == sorted(regfeal.all_indices(few.indices_.shape[1], 4))
-    many = fit(X, y, max_degree=4, n_indices=13)
+    many = fit(X, y, basis=UpToDegree(4, 13))
     assert len(many.indices_) <= 13
-    best = fit(X, y, max_degree=4, n_indices=13, indices="best_first")
+    best = fit(X, y, basis=BestFirst(13, max_degree=4))
     np.testing.assert_array_equal(many.predict(fresh), best.predict(fresh))

@@ -7,10 +7,9 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from kernlens import RegFeaLRegressor
+from kernlens import AllPolynomials, RegFeaLRegressor, UpToDegree
 from kernlens._result import Status
 from kernlens.datasets import make_quartic, make_two_sines
-from kernlens.methods.regfeal import planning as _planning
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.regfeal.plan import LAMBDA
 from kernlens.metrics import feature_learning_score
@@ -143,13 +142,13 @@ def test_predictions_stay_within_the_targets_unless_told_otherwise():
     X, y = sample()
     far = 2.0 + 20.0 * (X - 2.0)
     for refit in (None, "kernel"):
-        kept = fit(X, y, refit=refit, max_degree=3).predict(far)
+        kept = fit(X, y, refit=refit, basis=UpToDegree(3)).predict(far)
         assert kept.min() == pytest.approx(y.min(), rel=1e-12) or kept.min() > y.min()
         assert kept.max() == pytest.approx(y.max(), rel=1e-12) or kept.max() < y.max()
-    free = fit(X, y, max_degree=3, truncate=False).predict(far)
+    free = fit(X, y, basis=UpToDegree(3), truncate=False).predict(far)
     assert free.max() > y.max() or free.min() < y.min()
     np.testing.assert_allclose(
-        fit(X, y, max_degree=3).predict(far), np.clip(free, y.min(), y.max())
+        fit(X, y, basis=UpToDegree(3)).predict(far), np.clip(free, y.min(), y.max())
     )
 
 
@@ -166,10 +165,9 @@ def test_directions_are_counted_by_their_shares():
     assert fit(X, y, n_directions=1).n_directions_ == 1
 
 
-def test_more_rows_than_the_exact_kernel_takes(monkeypatch):
-    monkeypatch.setattr(_planning, "LEARN_ROWS", 60)
+def test_more_rows_than_the_exact_kernel_takes():
     X, y = sample(150)
-    model = fit(X, y, n_indices=25, truncate=False)
+    model = fit(X, y, basis=AllPolynomials(max_rows=60, n_indices=25), truncate=False)
     assert model.indices_.shape == (25, len(model.eta_))
     unit = 3 ** ((2 - 0.33) / 0.33)
     indices = [tuple(int(k) for k in alpha) for alpha in model.indices_]
@@ -180,7 +178,8 @@ def test_more_rows_than_the_exact_kernel_takes(monkeypatch):
     # All 150 rows, on directions of the first 60.
     b, c, _ = regfeal.ridge(H, w, standardised(y), np.ones(150))
     np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * (H @ b + c), rtol=1e-7)
-    assert fit(X, y, refit="kernel").score(X, y) > 0.8
+    refitted = fit(X, y, refit="kernel", basis=AllPolynomials(max_rows=60))
+    assert refitted.score(X, y) > 0.8
 
 
 def test_given_first_directions_and_one_column():

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
-from kernlens.methods.regfeal.directions import Directions
+from kernlens.methods.regfeal.directions import WeightedDirections
 from kernlens.methods.regfeal.objective import HermiteObjective, HermitePoint
 from kernlens.optim.lbfgs import Progress
 
@@ -61,7 +61,7 @@ class DescentRule:
 
 def descend(
     objective: HermiteObjective,
-    start: Directions,
+    start: WeightedDirections,
     rule: DescentRule,
     *,
     progress: Progress | None = None,
@@ -73,7 +73,7 @@ def descend(
     ----------
     objective : HermiteObjective
         Its smoothing is set anew from the first fit.
-    start : Directions
+    start : WeightedDirections
     rule : DescentRule
     progress : callable or None
         Called with the iteration and J.
@@ -138,7 +138,7 @@ class _Steps:
         if self.rule.lengthen:
             self.factor = min(LENGTHEN * self.factor, LONGEST)
 
-    def _in_use(self, directions: Directions) -> Directions:
+    def _in_use(self, directions: WeightedDirections) -> WeightedDirections:
         return directions.without_small(DROP / len(directions.R))
 
     def turn(self, point: HermitePoint) -> HermitePoint:

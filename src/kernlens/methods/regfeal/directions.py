@@ -18,7 +18,7 @@ SMALLEST_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
-class Directions:
+class WeightedDirections:
     """Orthonormal directions and the shares of the variation allowed along them.
 
     Attributes
@@ -36,7 +36,7 @@ class Directions:
     r: float
 
     @classmethod
-    def equal(cls, n_features: int, r: float) -> Directions:
+    def equal(cls, n_features: int, r: float) -> WeightedDirections:
         """All columns alike, where Algorithm 1 starts."""
         return cls(np.eye(n_features), np.full(n_features, 1.0 / n_features), r)
 
@@ -46,7 +46,7 @@ class Directions:
         values: FloatArray = self.shares ** ((2.0 - self.r) / self.r)
         return values
 
-    def reweighted(self, M: FloatArray, smoothing: float, *, rotate: bool) -> Directions:
+    def reweighted(self, M: FloatArray, smoothing: float, *, rotate: bool) -> WeightedDirections:
         """The best weights, and with `rotate` the best rotation, for a function with this M_f.
 
         (3.1) and (3.3) with ``D + smoothing`` for D, so that weights do not vanish.
@@ -69,9 +69,9 @@ class Directions:
         if not D.max() > 0.0:
             return self
         shares = (D / D.max()) ** (self.r / 2.0)
-        return Directions(self.R @ U, _normalised(shares), self.r)
+        return WeightedDirections(self.R @ U, _normalised(shares), self.r)
 
-    def beyond(self, target: Directions, factor: float) -> Directions:
+    def beyond(self, target: WeightedDirections, factor: float) -> WeightedDirections:
         """Go `factor` times as far as `target`, along the straight line of log Lambda."""
         turn = self.R.T @ target.R
         here, there = np.log(self.shares), (turn * np.log(target.shares)) @ turn.T
@@ -81,19 +81,19 @@ class Directions:
         values, vectors = np.linalg.eigh(np.diag(here) + 0.5 * (step + step.T))
         order = np.argsort(-values, kind="stable")
         shares = _normalised(_relative_exp(values[order]))
-        return Directions(self.R @ vectors[:, order], shares, self.r)
+        return WeightedDirections(self.R @ vectors[:, order], shares, self.r)
 
-    def turned(self, tangent: FloatArray) -> Directions:
+    def turned(self, tangent: FloatArray) -> WeightedDirections:
         """Move the directions by `tangent` (n_features, n_directions), orthonormal again."""
         Q, upper = np.linalg.qr(self.R + tangent)
         return replace(self, R=Q * np.where(np.diag(upper) < 0.0, -1.0, 1.0))
 
-    def leading(self, n_directions: int) -> Directions:
+    def leading(self, n_directions: int) -> WeightedDirections:
         """The directions with the largest shares, largest first."""
         order = np.argsort(-self.shares, kind="stable")[:n_directions]
-        return Directions(self.R[:, order], _normalised(self.shares[order]), self.r)
+        return WeightedDirections(self.R[:, order], _normalised(self.shares[order]), self.r)
 
-    def without_small(self, smallest: float) -> Directions:
+    def without_small(self, smallest: float) -> WeightedDirections:
         """The directions with at least this share, largest first; the largest in any case."""
         return self.leading(max(1, int(np.sum(self.shares >= smallest))))
 
@@ -101,6 +101,12 @@ class Directions:
         """The paper's estimate of the dimension: the number of shares of at least 1/d."""
         # The shares of a function of all columns alike are 1/d up to rounding.
         return max(1, int(np.sum(self.shares >= (1.0 - 1e-9) / n_features)))
+
+    def projection(self) -> FloatArray:
+        """The relevant directions as rows (n_relevant, n_features), sized by their shares."""
+        kept = self.leading(self.relevant(len(self.R)))
+        weighted: FloatArray = (kept.R * (kept.shares / kept.shares.max())).T
+        return weighted
 
 
 def _normalised(shares: FloatArray) -> FloatArray:

@@ -13,85 +13,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
-from kernlens._execution import split_range, sum_blocks
+from kernlens._execution import sum_blocks
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite import HermiteFeatures
-from kernlens.features.hermite_indices import (
-    DegreeSequence,
-    GeometricSequence,
-    Smoothness,
-    best_first_indices,
-    enumerate_indices,
-    largest_gap,
-    sample_indices,
-)
+from kernlens.features.hermite_indices import DegreeSequence, GeometricSequence, Smoothness
 from kernlens.fits.feature_newton import FeatureNewton
 from kernlens.fits.kernel_fit import KernelFit, KernelFitter
 from kernlens.kernels.hermite import COARSE, HermiteKernel, Precision
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_system import BlockPart, accumulate_ridge
 from kernlens.losses import Loss
-from kernlens.methods.regfeal.directions import Directions
-
-IntArray = NDArray[np.integer]
-
-
-@dataclass(frozen=True)
-class KernelFunction:
-    """``f_t(z) = sum_i dual_ti k(z_i, z) + intercept_t`` with the kernel of all polynomials."""
-
-    kernel: HermiteKernel
-    Z: FloatArray
-    dual: FloatArray
-    intercept: FloatArray
-
-    def decision(self, Z: FloatArray) -> FloatArray:
-        """Values at the rows of Z, (n_targets, n_rows)."""
-        values: FloatArray = self.dual @ self.kernel.matrix(self.Z, Z) + self.intercept[:, None]
-        return values
-
-    def derivatives(self, Z: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """M_f (n_directions, n_directions), and ``sum_t slopes_ti grad f_t(z_i)`` at the rows."""
-        # At the minimum the dual coefficients are the slopes of the loss: one pass gives both.
-        return self.kernel.derivatives(self.Z, self.dual)
-
-
-@dataclass(frozen=True)
-class PolynomialFunction:
-    """``f_t(z) = sum_alpha coefficients_t,alpha H_alpha(z) + intercept_t``."""
-
-    features: HermiteFeatures
-    coefficients: FloatArray
-    intercept: FloatArray
-    sequence: DegreeSequence
-
-    def decision(self, Z: FloatArray) -> FloatArray:
-        """Values at the rows of Z, (n_targets, n_rows)."""
-        parts = [
-            self.coefficients @ self.features.matrix(Z[rows]).T
-            for rows in split_range(len(Z), 4096)
-        ]
-        return np.concatenate(parts, axis=1) + self.intercept[:, None]
-
-    def derivatives(self, Z: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """M_f (n_directions, n_directions), and ``sum_t slopes_ti grad f_t(z_i)`` at the rows."""
-        keys = self.features.derivative
-        M = keys.outer_product(self.coefficients, self.sequence(self.features.degrees))
-        pull = np.zeros(Z.shape)
-        for row, slope in zip(self.coefficients, slopes, strict=True):
-            pull += slope[:, None] * keys.gradients(row, Z)
-        return M, pull
-
-
-#: A fitted function of ``z = R^T x``, and its derivatives.
-HermiteFunction = KernelFunction | PolynomialFunction
+from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.function import (
+    HermiteFunction,
+    KernelFunction,
+    PolynomialFunction,
+)
+from kernlens.methods.regfeal.options import IndexRule
 
 
 @dataclass
@@ -100,7 +42,7 @@ class HermitePoint:
 
     Attributes
     ----------
-    directions : Directions
+    directions : WeightedDirections
     function : HermiteFunction
     decision : ndarray of shape (n_targets, n_rows)
     value : float
@@ -109,7 +51,7 @@ class HermitePoint:
         What a nearby fit can start from.
     """
 
-    directions: Directions
+    directions: WeightedDirections
     function: HermiteFunction
     decision: FloatArray
     value: float
@@ -121,63 +63,8 @@ class HermitePoint:
         """M_f in the coordinates R^T x, and the gradient of J in R, (n_features, n_directions)."""
         rows, loss = self.objective.rows, self.objective.loss
         slopes = -rows.weights * loss.gradient(rows.y, self.decision) / rows.weights.sum()
-        Z = rows.X @ self.directions.R
-        M, pull = self.function.derivatives(Z, slopes)
+        M, pull = self.function.derivatives(rows.X, slopes)
         return M, -(rows.X.T @ pull)
-
-
-class IndexRule(Protocol):
-    """How the multi-indices of a truncated sum are chosen."""
-
-    def __call__(
-        self, smoothness: Smoothness, directions: Directions
-    ) -> tuple[IntArray, FloatArray]:
-        """Multi-indices and their weights w(alpha)."""
-
-
-@dataclass(frozen=True)
-class Enumerated:
-    """All indices up to a degree."""
-
-    degree: int
-
-    def __call__(
-        self, smoothness: Smoothness, directions: Directions
-    ) -> tuple[IntArray, FloatArray]:
-        indices = enumerate_indices(len(directions.shares), self.degree)
-        return indices, smoothness.weight(indices)
-
-
-@dataclass(frozen=True)
-class BestFirst:
-    """So many indices of largest weight."""
-
-    n_indices: int
-
-    def __call__(
-        self, smoothness: Smoothness, directions: Directions
-    ) -> tuple[IntArray, FloatArray]:
-        indices = best_first_indices(smoothness, self.n_indices)
-        return indices, smoothness.weight(indices)
-
-
-@dataclass(frozen=True)
-class GroupSampling:
-    """So many random indices; groups are parted at the largest gap of the shares.
-
-    Draws follow from the seed and the directions, so that fits side by side do not disturb each
-    other.
-    """
-
-    n_indices: int
-    seed: int
-
-    def __call__(
-        self, smoothness: Smoothness, directions: Directions
-    ) -> tuple[IntArray, FloatArray]:
-        split = largest_gap(directions.shares)
-        random = np.random.RandomState([self.seed, crc32(directions.shares.tobytes())])
-        return sample_indices(smoothness, self.n_indices, split, random)
 
 
 @dataclass(frozen=True)
@@ -196,8 +83,10 @@ class HermiteObjective:
     rule : IndexRule or None
         None for the kernel of all polynomials, which needs ``c_k = rho^k``.
     precision : Precision
-        Of that kernel.
+        How finely that kernel is computed.
     n_jobs : int or None
+    seed : int
+        Seed of indices that are drawn.
     """
 
     rows: CanonicalRows
@@ -209,21 +98,24 @@ class HermiteObjective:
     rule: IndexRule | None = None
     precision: Precision = field(default=COARSE)
     n_jobs: int | None = None
+    seed: int = 0
 
-    def at(self, directions: Directions, *, start: HermitePoint | None = None) -> HermitePoint:
+    def at(
+        self, directions: WeightedDirections, *, start: HermitePoint | None = None
+    ) -> HermitePoint:
         """Fit the function; `start` is a nearby point."""
         Z = self.rows.X @ directions.R
         if self.rule is None:
             return self._exact(directions, Z, start)
         smoothness = Smoothness(directions.eta, self.lam, self.mu, self.sequence)
-        indices, weight = self.rule(smoothness, directions)
+        indices, weight = self.rule.choose(smoothness, directions, self.seed)
         features = HermiteFeatures(indices, self.n_jobs)
         if len(indices) < len(Z):
             return self._in_features(directions, Z, features, weight)
         return self._in_kernel(directions, Z, features, weight)
 
     def _exact(
-        self, directions: Directions, Z: FloatArray, start: HermitePoint | None
+        self, directions: WeightedDirections, Z: FloatArray, start: HermitePoint | None
     ) -> HermitePoint:
         if not isinstance(self.sequence, GeometricSequence):
             raise ValueError("The kernel of all polynomials needs c_k = rho^k.")
@@ -231,24 +123,34 @@ class HermiteObjective:
             directions.eta, self.lam, self.mu, self.sequence.rho, self.precision, self.n_jobs
         )
         fit = self._kernel_fit(kernel.matrix(Z), start)
-        function = KernelFunction(kernel, Z, fit.dual, fit.intercept)
+        function = KernelFunction(kernel, directions.R, Z, fit.dual, fit.intercept)
         value = fit.value + self._smoothing_term(directions)
         return HermitePoint(directions, function, fit.decision, value, self, fit)
 
     def _in_kernel(
-        self, directions: Directions, Z: FloatArray, features: HermiteFeatures, weight: FloatArray
+        self,
+        directions: WeightedDirections,
+        Z: FloatArray,
+        features: HermiteFeatures,
+        weight: FloatArray,
     ) -> HermitePoint:
         """More features than rows: the kernel view of (3.7)."""
         H = features.matrix(Z)
         scaled = H * np.sqrt(weight)
         fit = self._kernel_fit(scaled @ scaled.T, None)
         coefficients = weight * (fit.dual @ H)
-        function = PolynomialFunction(features, coefficients, fit.intercept, self.sequence)
+        function = PolynomialFunction(
+            features, directions.R, coefficients, fit.intercept, self.sequence
+        )
         value = fit.value + self._smoothing_term(directions)
         return HermitePoint(directions, function, fit.decision, value, self)
 
     def _in_features(
-        self, directions: Directions, Z: FloatArray, features: HermiteFeatures, weight: FloatArray
+        self,
+        directions: WeightedDirections,
+        Z: FloatArray,
+        features: HermiteFeatures,
+        weight: FloatArray,
     ) -> HermitePoint:
         """Ridge regression on sqrt(w) H_alpha; (3.8) prints w for its root."""
         root = np.sqrt(weight)
@@ -258,8 +160,10 @@ class HermiteObjective:
         else:
             method = FeatureNewton(self.loss, y, weights, 1.0, features.matrix(Z) * root)
             theta, intercept, _ = method.minimise(None, 1e-8)
-        function = PolynomialFunction(features, theta * root, intercept, self.sequence)
-        decision = function.decision(Z)
+        function = PolynomialFunction(
+            features, directions.R, theta * root, intercept, self.sequence
+        )
+        decision = function.decision(self.rows.X)
         losses = float(weights @ self.loss.values(y, decision) / weights.sum())
         value = losses + 0.5 * float(np.vdot(theta, theta)) + self._smoothing_term(directions)
         return HermitePoint(directions, function, decision, value, self)
@@ -286,5 +190,5 @@ class HermiteObjective:
         nearby = None if start is None else start.start
         return fitter(DenseKernel(matrix), start=nearby, tol=1e-8)
 
-    def _smoothing_term(self, directions: Directions) -> float:
+    def _smoothing_term(self, directions: WeightedDirections) -> float:
         return 0.5 * self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))

@@ -1,42 +1,27 @@
-"""What a RegFeaL fit is asked for, and what comes out of it."""
+"""What a fit of RegFeaL is asked for, and what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
-from kernlens._array import FloatArray
-from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
-from kernlens.features.hermite_indices import DegreeSequence
-from kernlens.fits.held_out import Split
+from kernlens.base.learner import Learned
+from kernlens.features.hermite_indices import DegreeSequence, GeometricSequence
 from kernlens.kernels.hermite import COARSE, MEDIUM, Precision
-from kernlens.losses import Loss
+from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.regfeal.descent import DescentRule
-from kernlens.methods.regfeal.directions import Directions
-from kernlens.methods.regfeal.objective import HermiteFunction, HermiteObjective, IndexRule
+from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.objective import HermiteObjective
+from kernlens.methods.regfeal.options import IndexRule
+from kernlens.methods.regfeal.refits import Refit
 
 #: lambda, in the units of alpha: far below every alpha, for definite systems only (Section 3.2).
 LAMBDA = 1e-8
 #: Up to so many rows directions are learned in double precision, which then costs little.
 MEDIUM_ROWS = 500
-
-
-class Refit(Protocol):
-    """A regressor on projected rows."""
-
-    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
-        """Loss on held-out rows through B (n_directions, n_features); `quick` for a first look."""
-
-    def fit(
-        self,
-        rows: CanonicalRows,
-        B: FloatArray,
-        splits: Sequence[Split],
-        maps: Sequence[FloatArray],
-    ) -> Any:
-        """Fit on all rows through B; its settings may be tuned on the splits."""
+#: Penalty of the squared loss on indicators of classes that does what 1 does for a loss of classes.
+CURVATURE_RATIO = 4.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +38,11 @@ class Setting:
 
     sequence: DegreeSequence
     alpha: float
+
+    @property
+    def rho(self) -> float | None:
+        """The paper's rho; None if ``c_k`` is 1 up to a degree."""
+        return self.sequence.rho if isinstance(self.sequence, GeometricSequence) else None
 
 
 @dataclass(frozen=True)
@@ -74,18 +64,20 @@ class HermitePlan:
     max_directions : int
         Directions followed after the first fit.
     descent : DescentRule
-        Of the learning at the chosen setting.
+        How directions are learned at the chosen setting.
     learn_rows : int or None
         Rows that directions are learned on; None for all.
     refit : Refit or None
         What may be fitted on the projected rows.
     own : bool
         Whether RegFeaL's own function may be kept beside a refit.
-    start : Directions or None
+    start : WeightedDirections or None
         Given, to start from instead of those of a plain fit.
-    previous : Directions or None
+    previous : WeightedDirections or None
         Learned before: one more start at the chosen setting. They have seen all rows, so that a
         search does not start from them.
+    seed : int
+        All that is drawn follows from it.
     """
 
     structure: str
@@ -98,19 +90,32 @@ class HermitePlan:
     learn_rows: int | None
     refit: Refit | None
     own: bool = True
-    start: Directions | None = None
-    previous: Directions | None = None
+    start: WeightedDirections | None = None
+    previous: WeightedDirections | None = None
+    seed: int = 0
 
-    def penalties(self, setting: Setting, n_features: int) -> tuple[float, float]:
+    @property
+    def learns_directions(self) -> bool:
+        """Whether directions are turned; else they are columns."""
+        return self.structure == "features"
+
+    def descent_within(self, max_iter: int | None = None, tol: float = 0.0) -> DescentRule:
+        """The descent with at most so many iterations, to this decrease; none without learning."""
+        most = self.descent.max_iter if max_iter is None else min(max_iter, self.descent.max_iter)
+        if self.structure == "none":
+            most = 0
+        return replace(self.descent, max_iter=most, tol=max(tol, self.descent.tol))
+
+    def penalties(self, alpha: float, n_features: int) -> tuple[float, float]:
         """The paper's lambda and mu.
 
         ``1 / eta`` is ``d^((2 - r) / r)`` where all directions are equal: there alpha is what a
         term of degree 1 pays. Without learning it is lambda, and mu is zero.
         """
         if self.structure == "none":
-            return setting.alpha, 0.0
+            return alpha, 0.0
         unit = float(n_features) ** ((2.0 - self.r) / self.r)
-        return LAMBDA / unit, setting.alpha / unit
+        return LAMBDA / unit, alpha / unit
 
 
 @dataclass(frozen=True)
@@ -122,11 +127,28 @@ class HermiteProblem:
     loss : Loss
     plan : HermitePlan
     n_jobs : int or None
+    penalty_ratio : float
+        Factor of every alpha, for a loss that stands for another one.
     """
 
     loss: Loss
     plan: HermitePlan
     n_jobs: int | None = None
+    penalty_ratio: float = 1.0
+
+    def for_search(self) -> HermiteProblem:
+        """The same problem in the form that settings are chosen with.
+
+        A classifier takes the squared loss on indicators of the classes: one solve then does where
+        Newton's method takes many. Near even odds, log-odds are four times the difference of the
+        probability from 1/2, and their loss is a quarter as curved: the same penalty then weighs
+        four times as much.
+        """
+        if self.loss.quadratic:
+            return self
+        refit = None if self.plan.refit is None else self.plan.refit.for_search()
+        plan = replace(self.plan, refit=refit)
+        return replace(self, loss=SquaredLoss(), plan=plan, penalty_ratio=CURVATURE_RATIO)
 
     def objective(
         self,
@@ -139,16 +161,30 @@ class HermiteProblem:
         """J on `rows`; the `last` one is that of the function that predicts."""
         if precision is None:
             precision = MEDIUM if last or len(rows.X) <= MEDIUM_ROWS else COARSE
-        rule = self.plan.last_rule if last else self.plan.rule
         return HermiteObjective(
             rows,
             self.loss,
             setting.sequence,
-            *self.plan.penalties(setting, rows.X.shape[1]),
-            rule=rule,
+            *self.plan.penalties(self.penalty_ratio * setting.alpha, rows.X.shape[1]),
+            rule=self.plan.last_rule if last else self.plan.rule,
             precision=precision,
             n_jobs=self.n_jobs,
+            seed=self.plan.seed,
         )
+
+    def first_directions(
+        self, rows: CanonicalRows, setting: Setting, precision: Precision | None = None
+    ) -> WeightedDirections:
+        """Directions of a function of all columns alike, the leading ones of feature learning."""
+        equal = self.equal_directions(rows)
+        if not self.plan.learns_directions:
+            return equal
+        M, _ = self.objective(rows, setting, precision=precision).at(equal).derivatives
+        return equal.reweighted(M, 0.0, rotate=True).leading(self.plan.max_directions)
+
+    def equal_directions(self, rows: CanonicalRows) -> WeightedDirections:
+        """All columns alike."""
+        return WeightedDirections.equal(rows.X.shape[1], self.plan.r)
 
 
 @dataclass(frozen=True)
@@ -160,41 +196,47 @@ class Tried:
     setting : Setting
     own_loss, refit_loss : float
         Mean held-out loss of RegFeaL's function, and of the refit; infinite if not wanted.
-    directions : tuple of Directions
+    directions : tuple of WeightedDirections
         What every split led to.
+    plain : bool
+        Whether it is a function of all columns alike, without learned directions.
     """
 
     setting: Setting
     own_loss: float
     refit_loss: float
-    directions: tuple[Directions, ...]
+    directions: tuple[WeightedDirections, ...]
+    plain: bool = False
 
     @property
     def loss(self) -> float:
-        """The lower of the two."""
+        """The lower of the two losses."""
         return min(self.own_loss, self.refit_loss)
 
+    @property
+    def refit_is_better(self) -> bool:
+        """Whether a refit predicts held-out rows better than RegFeaL's function."""
+        return self.refit_loss < self.own_loss
 
-@dataclass(frozen=True)
-class LearnedHermite:
-    """The outcome.
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedHermite(Learned):
+    """Directions with their shares, and a function on them.
 
     Attributes
     ----------
-    directions : Directions
+    weighted : WeightedDirections
     setting : Setting
-    function : HermiteFunction
-        Of ``R^T x``.
-    refitted : object or None
-        The refit, if it is kept.
-    result : SolveResult
-        How the learning ended.
     tried : tuple of Tried
+        What the setting was chosen among.
+    tuned : object or None
+        Settings of the refit.
+    refitted : bool
+        Whether the function is that of a refit.
     """
 
-    directions: Directions
+    weighted: WeightedDirections
     setting: Setting
-    function: HermiteFunction
-    refitted: Any
-    result: SolveResult
-    tried: tuple[Tried, ...]
+    tried: tuple[Tried, ...] = ()
+    tuned: Any = None
+    refitted: bool = False

@@ -1,0 +1,177 @@
+"""What may be fitted on projected rows: a Gaussian kernel, or an estimator that is given."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from kernlens._array import FloatArray
+from kernlens._geometry import MEDIAN_ROWS, median_distance
+from kernlens._rows import CanonicalRows
+from kernlens.base.function import FittedFunction
+from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
+from kernlens.fits.held_out import Bounds, Split, held_out_loss
+from kernlens.fits.projected_ridge import ProjectedRidge
+from kernlens.fits.tuned_ridge import DECADES, Tuned, losses_along, tune_refit
+from kernlens.losses import Loss, SquaredLoss
+from kernlens.methods.regfeal.function import EstimatorFunction, RefittedKernelFunction
+
+#: In the middle of the values of alpha that are tried.
+MIDDLE_ALPHA = 1e-2
+#: Rows of an estimator that takes no weights are repeated at most so many times.
+MOST_REPEATS = 1000
+
+
+class Refit(ABC):
+    """A regressor or classifier on projected rows."""
+
+    @abstractmethod
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on held-out rows through B (n_directions, n_inputs); `quick` for a first look."""
+
+    @abstractmethod
+    def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> Any:
+        """Settings of its own, tuned with maps that have not seen the rows they are scored on."""
+
+    @abstractmethod
+    def fit(self, rows: CanonicalRows, B: FloatArray, tuned: Any) -> FittedFunction:
+        """The function on `rows` through B, with settings that were tuned."""
+
+    def for_search(self) -> Refit:
+        """The same, if possible at less cost, for the choice among settings."""
+        return self
+
+
+@dataclass(frozen=True)
+class ProjectedKernelRefit(Refit):
+    """Kernel ridge, or kernel logistic regression, on a few directions.
+
+    Attributes
+    ----------
+    ridge : ProjectedRidge
+        Kernel and loss.
+    n_centers : int
+        Nystrom centres of the last fit.
+    seed : int
+        Seed that they are drawn with.
+    bounds : tuple of ndarray, or None
+        Bounds of the predictions that are scored.
+    """
+
+    ridge: ProjectedRidge
+    n_centers: int
+    seed: int
+    bounds: Bounds | None = None
+
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on the held-out rows at the best alpha and, unless `quick`, length scale."""
+        scaled = _with_unit_median(B, split.train.X)
+        if quick:
+            alphas = MIDDLE_ALPHA * 10.0**DECADES
+            return float(np.min(losses_along(self.ridge, split, scaled, alphas, self.bounds)))
+        return tune_refit(self.ridge, [split], [scaled], MIDDLE_ALPHA, self.bounds).loss
+
+    def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> Tuned:
+        """Length scale and alpha."""
+        scaled = [
+            _with_unit_median(W, split.train.X) for split, W in zip(splits, maps, strict=True)
+        ]
+        return tune_refit(self.ridge, splits, scaled, MIDDLE_ALPHA, self.bounds)
+
+    def fit(self, rows: CanonicalRows, B: FloatArray, tuned: Tuned) -> RefittedKernelFunction:
+        """The kernel ridge function on `rows` through B."""
+        B = tuned.scale * _with_unit_median(B, rows.X)
+        Z = draw_centers(rows, self.n_centers, self.seed)
+        coefficients, intercept = self.ridge.function(rows, B, Z, tuned.alpha)
+        return RefittedKernelFunction(
+            B, Z, coefficients, intercept, self.ridge.kernel, self.ridge.n_jobs
+        )
+
+    def for_search(self) -> ProjectedKernelRefit:
+        """With the squared loss, for which one solve does."""
+        return replace(self, ridge=replace(self.ridge, loss=SquaredLoss()))
+
+
+@dataclass(frozen=True)
+class EstimatorRefit(Refit):
+    """Fits clones of an estimator.
+
+    Attributes
+    ----------
+    estimator : object
+        A regressor, or a classifier with ``predict_proba``.
+    loss : Loss
+        Loss that held-out rows are scored with.
+    """
+
+    estimator: Any
+    loss: Loss
+
+    def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
+        """Loss on the held-out rows through B."""
+        decision = self.fit(split.train, B, None).decision(split.test.X)
+        return held_out_loss(self.loss, split.test, decision, None)
+
+    def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> None:
+        """Nothing: the estimator is taken as it is given."""
+
+    def fit(self, rows: CanonicalRows, B: FloatArray, tuned: None) -> EstimatorFunction:
+        """A clone, fitted on the projected rows; those of a weight of 2 may come twice."""
+        model = clone(self.estimator)
+        y = rows.y[0] if len(rows.y) == 1 else rows.y.T
+        if is_classifier(model):
+            # One-hot rows, of which two classes have the second one only.
+            y = rows.y[0].astype(np.intp) if len(rows.y) == 1 else rows.y.argmax(axis=0)
+        X, options = rows.X @ B.T, {}
+        if has_fit_parameter(model, "sample_weight"):
+            options["sample_weight"] = rows.weights
+        elif np.any(rows.weights != rows.weights[0]):
+            repeats = rows.weights.astype(np.intp)
+            X, y = np.repeat(X, repeats, axis=0), np.repeat(y, repeats, axis=0)
+        n_classes = max(2, len(rows.y)) if is_classifier(model) else None
+        return EstimatorFunction(B, model.fit(X, y, **options), n_classes)
+
+
+@runtime_checkable
+class CanBeFitted(Protocol):
+    """Anything with a method `fit`, the way scikit-learn means it."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+
+def check_refit_estimator(estimator: Any, classifier: bool) -> None:
+    """Refuse an estimator for the other kind of target, or one without predictions."""
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"refit must be an estimator with predict, got {estimator!r}.")
+    fitting = is_classifier(estimator) == classifier
+    if classifier and not (fitting and hasattr(estimator, "predict_proba")):
+        raise ValueError(f"refit must be a classifier with predict_proba, got {estimator!r}.")
+    if not fitting:
+        raise ValueError(f"refit must be a regressor, got {estimator!r}.")
+
+
+def check_refit_weights(estimator: Any, weights: FloatArray) -> None:
+    """Refuse weights that can neither be handed on nor be replaced by repeated rows."""
+    if has_fit_parameter(estimator, "sample_weight") or np.all(weights == weights[0]):
+        return
+    if np.any(weights != np.round(weights)) or weights.max() > MOST_REPEATS:
+        raise ValueError(
+            f"refit={estimator!r} does not take sample_weight; use weights that are integers of at "
+            f"most {MOST_REPEATS}, for which rows are repeated, or another refit."
+        )
+
+
+def draw_centers(rows: CanonicalRows, n_centers: int, seed: int) -> FloatArray:
+    """Nystrom centres among `rows`, uniformly, (n_centers, n_inputs)."""
+    random = np.random.RandomState([seed, 0])
+    return rows.X[uniform_centers(distinct_rows(rows.group), n_centers, random)]
+
+
+def _with_unit_median(B: FloatArray, X: FloatArray) -> FloatArray:
+    return B / median_distance(X[:MEDIAN_ROWS] @ B.T)
