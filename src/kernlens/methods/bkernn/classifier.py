@@ -39,7 +39,9 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         ``"alpha"`` and ``"loss"`` tried by ``alpha="auto"``.
     particles_ : ndarray of shape (n_alive, n_features)
         Particles that are not zero, in the units of X.
-    knots_, tables_, intercept_, mean_ : ndarray
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is taken from the columns, and what they are divided by.
+    knots_, tables_, intercept_ : ndarray
         The fitted functions, see :meth:`partial_functions`.
     kernel_ : str
         The kernel they were fitted with.

@@ -17,6 +17,7 @@ from kernlens.fits.tuned_ridge import Tuned
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES, HELD_ENTRIES
 from kernlens.losses import Loss
+from kernlens.methods.hkrr.function import attributes_of, function_of
 from kernlens.methods.hkrr.learner import HyperKernelLearner
 from kernlens.methods.hkrr.options import N_RANDOM, Centers, Constraint, RandomMaps
 from kernlens.methods.hkrr.plan import KeptSettings, LearnedKernel, LearningPlan
@@ -179,29 +180,17 @@ class BaseHKRR(FittingMixin):
     # The fitted model
 
     def _store(self, data: FitData, plan: LearningPlan, learned: LearnedKernel) -> None:
-        columns, targets, function = data.columns, data.targets, learned.function
+        for name, value in attributes_of(learned, data.columns, data.targets).items():
+            setattr(self, name, value)
         self.kernel_ = self.kernel
-        self.projection_ = learned.unit * columns.embed(learned.W) / columns.scale
-        self.length_scale_ = learned.unit / learned.scale
         self._refit_scale = learned.scale
-        self.centers_ = columns.embed(function.Z) * columns.scale + columns.mean
-        self.dual_coef_ = function.coefficients * targets.scale[:, None]
-        self.intercept_ = function.intercept * targets.scale + targets.mean
-        self.bounds_ = targets.bounds
+        self.bounds_ = data.targets.bounds
         self.refit_alpha_ = learned.refit_alpha
         self.n_components_ = len(learned.W)
 
     @property
     def _function(self) -> ProjectedKernelFunction:
-        columns, targets = self._columns, self._targets
-        return ProjectedKernelFunction(
-            columns.select(self.projection_ * self.scale_ / self.length_scale_),
-            columns.apply(self.centers_),
-            self.dual_coef_ / targets.scale[:, None],
-            (self.intercept_ - targets.mean) / targets.scale,
-            make_radial_kernel(self.kernel_),
-            self.n_jobs,
-        )
+        return function_of(self, self._columns, self._targets)
 
 
 def fit_bytes(n_samples: int, n_features: int, n_centers: int, *, held: bool) -> float:
