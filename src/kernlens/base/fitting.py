@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,6 +88,8 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     #: Whether BLAS keeps to one thread for the whole of a fit, because our own threads work.
     _single_threaded_blas: ClassVar[bool] = True
+    #: Layout of the inputs of the learner, by rows or by columns.
+    _order: ClassVar[Literal["C", "F"]] = "C"
     #: Precisions that X is kept in; any other becomes the first of them.
     _precisions: ClassVar[list[type]] = [np.float64]
     #: Names of fitted attributes that only some fits leave; every fit begins without them.
@@ -126,7 +128,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         """Keep what is the family's own, beside what every fitted model has."""
 
     def _measure_columns(self, rows: CanonicalRows) -> Columns:
-        return Columns.of(rows.X, rows.weights, bool(self.standardize))
+        return Columns.of(rows.X, rows.weights, bool(self.standardize), order=self._order)
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         """How targets are used; as they are unless the estimator says otherwise."""
@@ -222,7 +224,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     @property
     def _columns(self) -> Columns:
-        return Columns(self.mean_, self.scale_, self._varying, self._limit, self._bias)
+        return Columns(self.mean_, self.scale_, self._varying, self._limit, self._bias, self._order)
 
     @property
     def _targets(self) -> Targets:

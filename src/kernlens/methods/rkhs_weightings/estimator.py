@@ -69,6 +69,7 @@ class BaseRandomFeatures(FittingMixin):
 
     _precisions: ClassVar[list[type]] = [np.float64, np.float32]
     _single_threaded_blas = False
+    _order = "F"
     _optional = ("support_", "dual_coef_", "weights_", "coef_", "_single", "_stream")
 
     #: What the batches of a stream have left, of plain arrays and numbers.
@@ -106,7 +107,13 @@ class BaseRandomFeatures(FittingMixin):
         return FunctionalGradient()
 
     def _measure_columns(self, rows: CanonicalRows) -> Columns:
-        return Columns.of(rows.X, rows.weights, bool(self.standardize), bias=float(self.bias))
+        return Columns.of(
+            rows.X,
+            rows.weights,
+            bool(self.standardize),
+            bias=float(self.bias),
+            order=self._order,
+        )
 
     def _plan(self, data: FitData) -> WeightingPlan:
         return self._plan_with(data, self._solver_for(len(data.rows.X)))
