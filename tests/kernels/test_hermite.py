@@ -229,3 +229,31 @@ def test_inputs_stay_as_they_are():
         kernel.derivatives(Z, dual)
         for array, old in zip((eta, Z, others, dual), before, strict=True):
             np.testing.assert_array_equal(array, old)
+
+
+# Gradients at other rows
+
+
+@pytest.mark.parametrize("name", ETAS)
+@pytest.mark.parametrize("penalties", [*PENALTIES, (0.5, 0.0)])
+def test_gradients_are_those_of_the_sum_over_all_polynomials(name, penalties):
+    eta = np.array(ETAS[name])
+    Z, others = points(len(eta)), points(len(eta), 4, seed=1)
+    dual = np.random.default_rng(2).standard_normal((2, 6))
+    features = HermiteFeatures(enumerate_indices(len(eta), DEGREE))
+    cost = penalties[0] + penalties[1] * features.indices @ (1 / eta)
+    coefficients = (RHO**features.degrees / cost) * (dual @ features.matrix(Z))
+    expected = np.stack([features.derivative.gradients(row, others) for row in coefficients])
+    found = HermiteKernel.of(eta, *penalties, RHO).gradients(Z, dual, others)
+    assert relative(found, expected) < 1e-9
+
+
+@pytest.mark.parametrize("precision", [FINE, MEDIUM, COARSE])
+def test_gradients_at_the_own_rows_are_their_pull(precision):
+    # More rows than a tile has.
+    Z = points(3, TILE + 40)
+    dual = np.random.default_rng(2).standard_normal((1, len(Z)))
+    kernel = HermiteKernel.of(np.array([0.7, 0.2, 0.1]), 0.01, 0.02, RHO, precision)
+    _, pull = kernel.derivatives(Z, dual)
+    close = 1e-4 if precision is COARSE else 1e-10
+    assert relative(dual[0][:, None] * kernel.gradients(Z, dual, Z)[0], pull) < close

@@ -46,7 +46,7 @@ class HermitePoint:
     function : HermiteFunction
     decision : ndarray of shape (n_targets, n_rows)
     value : float
-        J.
+        The objective J.
     start : KernelFit or None
         What a nearby fit can start from.
     """

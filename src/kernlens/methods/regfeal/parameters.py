@@ -74,16 +74,17 @@ PARAMETERS: Parameters = {
         Or((Basis,), Choice(tuple(NAMED_BASES), other="an object like BestFirst(500)")),
         "auto",
         '{"auto", "exact"} or object',
-        """Which polynomials the function has. ``"exact"``: all of them, by the integral of Mehler
-        kernels of the Notes, with memory for the square of the number of rows. ``"auto"``: the
-        same on the first 2000 rows if there are more, and then a last fit on all rows with the
-        best 1000 polynomials; ``kernlens.AllPolynomials(max_rows, n_indices)`` changes these
-        numbers. ``kernlens.Enumerated(500)``: all up to the largest degree with at most 500 of
-        them. ``kernlens.BestFirst(500)``: the 500 of largest weight.
-        ``kernlens.GroupSampling(500)``: the paper's importance sampling with 500 draws, corrected.
-        ``kernlens.UpToDegree(3)``: all up to degree 3, with the paper's other weights ``c_k = 1``
-        up to it and 0 beyond, or the best 2000 of them; ``BestFirst`` and ``GroupSampling`` have
-        these weights with their argument `max_degree`.""",
+        """Which polynomials the function has. ``"exact"`` takes all of them, by the integral of
+        Mehler kernels of the Notes, with memory for the square of the number of rows. ``"auto"``
+        does the same on the first 2000 rows if there are more, and then a last fit on all rows with
+        the best 1000 polynomials; ``kernlens.AllPolynomials(max_rows, n_indices)`` changes these
+        numbers. ``kernlens.Enumerated(500)`` takes all up to the largest degree with at most 500 of
+        them, ``kernlens.BestFirst(500)`` the 500 of largest weight, and
+        ``kernlens.GroupSampling(500)`` is the paper's importance sampling with 500 draws,
+        corrected. ``kernlens.UpToDegree(3)`` takes all up to degree 3, or the best 2000 of them,
+        with the other weights of the paper: ``c_k = 1`` up to that degree and 0 beyond.
+        ``BestFirst`` and ``GroupSampling`` have these weights if they are given a
+        `max_degree`.""",
     ),
     "init": Parameter(
         Or((_Array, list, tuple), Choice(("auto",), other="a matrix of directions")),
@@ -120,8 +121,8 @@ PARAMETERS: Parameters = {
         "float or None",
         """Standardised columns are kept within this many standard deviations, at training and at
         prediction: Hermite polynomials of heavy tails explode. The standard deviation is that of
-        the column with its outer percents drawn in. None: predictions alone are kept within what
-        was seen.""",
+        the column with its outer percents drawn in. With None columns are used as they are, and
+        rows to predict are kept within what was seen.""",
     ),
     "descent": Parameter(
         Or((Reweighting,), Choice(tuple(NAMED_DESCENTS), other="an object like Reweighting()")),
@@ -162,8 +163,8 @@ PARAMETERS: Parameters = {
         False,
         "bool",
         """At the chosen setting, start from the directions of the previous fit if the objective is
-        lower there; ``"auto"`` keeps its `alpha` and `rho`. Ignored if the structure or the number
-        of columns in use has changed.""",
+        lower there; ``"auto"`` keeps its `alpha` and `rho`. It has no effect if the structure or
+        the number of columns in use has changed.""",
     ),
     "n_jobs": N_JOBS,
     "random_state": replace(

@@ -94,6 +94,9 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
     put in an order given by their content, so the result does not depend on it and a weight of 2 is
     exactly a repetition. An interrupted fit (Ctrl-C) keeps the directions reached.
 
+    `gradient` and `sensitivity` are exact for RegFeaL's own function and for the kernel; an
+    estimator given as `refit` must have a method `gradient` of its own, as those of kernlens do.
+
     References
     ----------
     .. [1] B. Follain and F. Bach, "Nonparametric linear feature learning in regression through

@@ -142,8 +142,8 @@ class SettingSearch:
     def best_plain_setting(self) -> Setting:
         """The setting at which a function of all columns alike predicts best.
 
-        Of nearly equal ones it is the one with the smoothest function, which has seen least of the
-        noise.
+        Among nearly equal ones it is the one with the smoothest function, which has seen least of
+        the noise.
         """
         settings, splits = self.problem.plan.settings, self.splits[:PLAIN_SPLITS]
         if len(settings) == 1 or not self.problem.plan.learns_directions:
