@@ -12,6 +12,7 @@ class Status(Enum):
 
     CONVERGED = "converged"
     MAX_ITER = "stopped at max_iter before reaching tol; raise max_iter or tol"
+    ALL_STEPS = "made all max_iter iterations: with sampled terms there is no earlier end"
     NO_PROGRESS = "stopped because no step lowers the objective any further"
     PLAIN = (
         "no directions found that predict better than all columns alike; plain kernel ridge kept"

@@ -38,13 +38,13 @@ def test_a_row_left_out_is_not_seen(learner):
     """Another target of one row changes predictions of others, and not its own."""
     model, data, plan = prepared(learner)
     fit = model._learner(data, plan, None)
-    learned = fit.learn()
-    before = fit.left_out(learned)
+    before = fit.left_out(fit.learn())
     assert before.decision.shape == before.y.shape
     y = data.rows.y.copy()
     y[:, 7] = np.unique(y).sum() - y[:, 7] if is_classifier(model) else y[:, 7] + 5.0
     other = replace(data, rows=replace(data.rows, y=y))
-    after = model._learner(other, plan, None).left_out(learned)
+    fit = model._learner(other, plan, None)
+    after = fit.left_out(fit.learn())
     (moved,) = np.flatnonzero(np.any(after.y != before.y, axis=0))
     np.testing.assert_allclose(
         after.decision[:, moved], before.decision[:, moved], rtol=1e-9, atol=1e-12

@@ -59,7 +59,7 @@ GOOD = [
     (Or((np.ndarray,), Choice(("auto",))), np.ones(2)),
     (Listed(Count()), [1, 2]),
     (Listed(Regularization()), np.array([0.1, 0.2])),
-    (Anything(), object()),
+    (Anything(), ...),
 ]
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
@@ -104,15 +103,13 @@ class CalibratedMixin:
     def _keep_calibration(self, found: Calibration) -> None:
         self.trusted_score_, self.stretch_ = found.trusted, found.stretch
 
-    def _decision(self, X: ArrayLike) -> FloatArray:
-        # First, because it says so if the model is not fitted.
-        scores: FloatArray = super()._decision(X)  # type: ignore[misc]
-        return self._calibration.log_odds(scores)
+    def _decision_of(self, rows: FloatArray) -> FloatArray:
+        return self._calibration.log_odds(super()._decision_of(rows))  # type: ignore[misc]
 
-    def _decision_gradient(self, X: ArrayLike) -> FloatArray:
-        scores: FloatArray = super()._decision(X)  # type: ignore[misc]
-        gradient: FloatArray = super()._decision_gradient(X)  # type: ignore[misc]
-        return self._calibration.slopes(scores)[..., None] * gradient
+    def _gradient_of(self, rows: FloatArray) -> FloatArray:
+        slopes = self._calibration.slopes(super()._decision_of(rows))  # type: ignore[misc]
+        gradient: FloatArray = super()._gradient_of(rows)  # type: ignore[misc]
+        return slopes[..., None] * gradient
 
 
 def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibration:

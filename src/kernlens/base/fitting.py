@@ -237,15 +237,19 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _decision(self, X: ArrayLike) -> FloatArray:
         """Decision values, (n_targets, n_samples)."""
-        rows = self._checked_rows(X)
+        return self._decision_of(self._checked_rows(X))
+
+    def _decision_gradient(self, X: ArrayLike) -> FloatArray:
+        """Gradients of the decision values, (n_targets, n_samples, n_features)."""
+        return self._gradient_of(self._checked_rows(X).astype(np.float64, copy=False))
+
+    def _decision_of(self, rows: FloatArray) -> FloatArray:
         inputs = self._columns.apply(rows)
         with single_threaded_blas():
             values = self._function.decision(inputs)
         return self._targets.restore(values)
 
-    def _decision_gradient(self, X: ArrayLike) -> FloatArray:
-        """Gradients of the decision values, (n_targets, n_samples, n_features)."""
-        rows = self._checked_rows(X).astype(np.float64, copy=False)
+    def _gradient_of(self, rows: FloatArray) -> FloatArray:
         inputs, function = self._columns.apply(rows), self._function
         with single_threaded_blas():
             slopes = self._columns.gradient(rows, function.gradient(inputs))

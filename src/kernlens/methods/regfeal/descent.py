@@ -87,7 +87,10 @@ def descend(
     if watch is not None:
         watch(point)
     steps = _Steps(objective, rule)
-    status = Status.MAX_ITER if rule.max_iter else Status.CONVERGED
+    status = Status.CONVERGED
+    if rule.max_iter:
+        # What is sampled anew at every step does not settle.
+        status = Status.MAX_ITER if rule.monotone else Status.ALL_STEPS
     for iteration in range(1, rule.max_iter + 1):
         before, plain = point.value, steps.factor == 1.0
         point = steps.reweight(point)

@@ -58,6 +58,8 @@ LARGEST_LOG_UNIT = 300.0
 class BaseRegFeaL(FittingMixin):
     """Everything of RegFeaL that does not depend on the kind of target."""
 
+    _order = "F"
+
     _optional: ClassVar[tuple[str, ...]] = (
         "support_",
         "dual_coef_",
@@ -120,7 +122,8 @@ class BaseRegFeaL(FittingMixin):
     # From parameters to a plan
 
     def _measure_columns(self, rows: CanonicalRows) -> Columns:
-        return measure_columns(rows.X, rows.weights, self.clip, bool(self.standardize))
+        columns = measure_columns(rows.X, rows.weights, self.clip, bool(self.standardize))
+        return replace(columns, order=self._order)
 
     def _plan(self, data: FitData) -> HermitePlan:
         check_power(float(self.r), self.n_features_in_)
@@ -215,12 +218,10 @@ class BaseRegFeaL(FittingMixin):
         )
 
     def _learner(self, data: FitData, plan: HermitePlan, stage: Stage | None) -> HermiteLearner:
-        # Laid out by columns, which products with a few directions go through one by one.
-        rows = replace(data.rows, X=np.asfortranarray(data.rows.X))
         return HermiteLearner(
             HermiteProblem(data.loss, plan, self.n_jobs),
-            rows,
-            split_rows(rows, int(self.n_folds), data.seed, data.strata),
+            data.rows,
+            split_rows(data.rows, int(self.n_folds), data.seed, data.strata),
             data.targets.inner_bounds,
             stage,
         )
