@@ -252,6 +252,138 @@ FAULTS = (
         "    scaled = gradients * (weights / weights.sum())[:, None]",
         "methods/rkhs_weightings methods/kernel_laplacian -k 'direction or importance or weight'",
     ),
+    # Fits
+    Fault(
+        "fits/feature_newton.py",
+        "        gradient = slopes @ self.A + self.ridge * point.stacked",
+        "        gradient = slopes @ self.A + 0.5 * self.ridge * point.stacked",
+        "fits/test_feature_newton.py",
+    ),
+    Fault(
+        "fits/projected_function.py",
+        "                np.matmul(2.0 * g, self.B, out=out[target])",
+        "                np.matmul(g, self.B, out=out[target])",
+        "fits/test_projected_function.py",
+    ),
+    Fault(
+        "fits/held_out.py",
+        "    return np.clip(decision, low[:, None], high[:, None])",
+        "    return np.clip(decision, low.min(), high.max())",
+        "base/test_targets.py",
+    ),
+    Fault(
+        "linalg/whitened_features.py",
+        "        shift = self.root.mean(axis=1) if intercept else np.zeros(len(self.root))",
+        "        shift = np.zeros(len(self.root))",
+        "linalg/test_whitened_features.py",
+    ),
+    # BKerNN
+    Fault(
+        "methods/bkernn/objective.py",
+        "        return -self.fitter.alpha * point.operator.weighted_slopes(point.fit.dual)",
+        "        return -0.5 * self.fitter.alpha * point.operator.weighted_slopes(point.fit.dual)",
+        "methods/bkernn/test_objective.py",
+    ),
+    Fault(
+        "methods/bkernn/path.py",
+        "        offset = 0.5 * (left - right) / bend if bend > 0.0 else 0.0",
+        "        offset = 0.5 * (right - left) / bend if bend > 0.0 else 0.0",
+        "methods/bkernn/test_alpha_choice.py",
+    ),
+    Fault(
+        "methods/bkernn/learner.py",
+        "            part = replace(self, rows=self.rows.take(train), strata=None, stage=None)",
+        "            part = replace(self, rows=self.rows, strata=None, stage=None)",
+        "base/test_left_out.py -k BKerNN",
+    ),
+    # HKRR
+    Fault(
+        "methods/hkrr/objective.py",
+        "        among_centers = (0.5 * self.fitter.alpha) * (a.T @ a)",
+        "        among_centers = self.fitter.alpha * (a.T @ a)",
+        "methods/hkrr/test_objective.py",
+    ),
+    Fault(
+        "methods/hkrr/starts.py",
+        "            g = 2.0 * (C.sum(axis=1)[:, None] * block.images - C @ V)",
+        "            g = C.sum(axis=1)[:, None] * block.images - C @ V",
+        "methods/hkrr/test_starts.py",
+    ),
+    Fault(
+        "methods/hkrr/function.py",
+        "        (model.intercept_ - targets.mean) / targets.scale,",
+        "        model.intercept_ / targets.scale,",
+        "methods/hkrr/test_regressor.py",
+    ),
+    # RegFeaL
+    Fault(
+        "methods/regfeal/objective.py",
+        "        return 0.5 * self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))",
+        "        return self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))",
+        "methods/regfeal/test_objective.py methods/regfeal/test_descent.py",
+    ),
+    Fault(
+        "methods/regfeal/learner.py",
+        "            if best.loss > (1.0 - PLAIN_GAIN) * kept.loss:",
+        "            if False:",
+        "methods/regfeal/test_choices.py",
+    ),
+    Fault(
+        "methods/regfeal/descent.py",
+        "        tangent = gradient - R @ (0.5 * (inner + inner.T))",
+        "        tangent = gradient - R @ (inner + inner.T)",
+        "methods/regfeal/test_descent.py",
+    ),
+    # RKHS weightings
+    Fault(
+        "methods/rkhs_weightings/instantiations.py",
+        "            constant = 0.5 * float(np.log1p(-r) - np.log1p(r))",
+        "            constant = float(np.log1p(-r) - np.log1p(r))",
+        "methods/rkhs_weightings",
+    ),
+    Fault(
+        "methods/rkhs_weightings/solvers/exact.py",
+        "        constant = mixture.mean([fit.intercept for fit in fits])",
+        "        constant = fits[0].intercept",
+        "methods/rkhs_weightings/test_alpha_mixture.py",
+    ),
+    Fault(
+        "methods/rkhs_weightings/solvers/least_squares.py",
+        "        enough = min(alphas) >= SINGLE_ALPHA and space.condition <= SINGLE_CONDITION",
+        "        enough = True",
+        "methods/rkhs_weightings/test_estimators.py",
+    ),
+    Fault(
+        "methods/rkhs_weightings/solvers/lasso_path.py",
+        "        bounds = 0.5 * np.array(penalties)[:, None] / units",
+        "        bounds = np.array(penalties)[:, None] / units",
+        "methods/rkhs_weightings/test_lasso_path.py methods/rkhs_weightings/test_estimators.py",
+    ),
+    Fault(
+        "methods/rkhs_weightings/bounds.py",
+        "    return float(bound + (0.5 * descent if half_steps else descent))",
+        "    return float(bound + descent)",
+        "methods/rkhs_weightings/test_bounds.py",
+    ),
+    # Kernel Laplacian
+    Fault(
+        "methods/kernel_laplacian/structure.py",
+        "    return seen * (1.0 - expected) > ABOVE_NORMAL * expected * (1.0 - seen)",
+        "    return seen > expected",
+        "methods/kernel_laplacian/test_structure.py",
+    ),
+    Fault(
+        "methods/kernel_laplacian/solvers/features.py",
+        "        objective += penalties.alpha * float(np.vdot(b, b))",
+        "        objective += 0.5 * penalties.alpha * float(np.vdot(b, b))",
+        "methods/kernel_laplacian/test_solvers.py",
+    ),
+    Fault(
+        "methods/kernel_laplacian/solvers/conjugate.py",
+        "penalties.alpha * norms + penalties.mu * np.sum(slopes**2, axis=(1, 2))",
+        "penalties.alpha * norms + np.sum(slopes**2, axis=(1, 2))",
+        "methods/kernel_laplacian/test_conjugate.py methods/kernel_laplacian/test_solvers.py",
+    ),
 )
 
 

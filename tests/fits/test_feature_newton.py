@@ -65,3 +65,17 @@ def test_strong_penalty_leaves_the_best_constant(loss):
     assert np.abs(b).max() < 1e-7
     slopes = weights * LOSSES[loss].gradient(y, np.tile(c[:, None], len(A)))
     assert np.abs(slopes.sum(axis=1)).max() < 1e-5
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_violation_is_the_size_of_the_gradient_against_that_of_the_penalty(loss):
+    A, y, weights = problem(loss)
+    alpha, total = 0.3, weights.sum()
+    method = FeatureNewton(LOSSES[loss], y, weights, alpha, A)
+    rng = np.random.default_rng(2)
+    b, c = rng.standard_normal((len(y), A.shape[1])), rng.standard_normal(len(y))
+    _, slope, _ = bkernn.summed_loss(loss, y, b @ A.T + c[:, None], weights)
+    parts = [(slope @ A + alpha * b).ravel(), slope.sum(axis=1)]
+    expected = np.linalg.norm(np.concatenate(parts)) / np.linalg.norm(alpha * b)
+    assert method._violation(method._first((b, c))) == pytest.approx(expected, rel=1e-10)
+    assert total > 1.0

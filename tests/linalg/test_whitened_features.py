@@ -236,3 +236,21 @@ def test_inputs_are_left_alone():
         np.testing.assert_array_equal(array, copy)
     np.testing.assert_array_equal(features.blocks.centre_kernel[0], values)
     np.testing.assert_array_equal(system.gram, gram)
+
+
+def test_sums_of_a_wide_kernel_keep_their_digits_when_they_are_centred():
+    # All values of the kernel are near 1: without taking the mean of the centres away first, the
+    # centred sums would be differences of numbers a million times as large.
+    rng = np.random.default_rng(0)
+    X, Z = rng.standard_normal((300, 3)), rng.standard_normal((8, 3))
+    features = WhitenedFeatures(
+        KernelBlocks(1e-3 * np.eye(3), X, Z, make_radial_kernel("gaussian"))
+    )
+    y, weights = rng.standard_normal((1, 300)), rng.uniform(0.5, 2.0, 300)
+    A = features.matrix().astype(np.longdouble)
+    centred = A - weights @ A / weights.sum()
+    exact = (centred * weights[:, None]).T @ centred
+    system = features.ridge_system(y, weights, True)
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact))).astype(float)
+    errors = np.abs(system.gram - exact.astype(float)) / scale
+    assert errors.max() < 1e-9

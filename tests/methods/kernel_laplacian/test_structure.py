@@ -105,3 +105,12 @@ def test_no_more_than_a_sample_is_looked_at(monkeypatch):
 def test_one_or_two_points_have_none(n):
     X = np.arange(2.0 * n).reshape(n, 2)
     assert not has_structure(make_derivatives("gaussian"), X, 4, 10.0, 0)
+
+
+@pytest.mark.parametrize(("seen", "expected", "found"), [(0.5, 0.3, False), (0.5, 0.2, True)])
+def test_odds_must_be_three_times_those_of_a_normal_law(monkeypatch, seen, expected, found):
+    # 0.5 has odds of 1; 0.3 has 0.43, less than a third of that is 0.2 with 0.25.
+    values = iter([seen, expected])
+    monkeypatch.setattr(laplacian_structure, "coherence", lambda *arguments: next(values))
+    points = np.random.default_rng(0).standard_normal((20, 2))
+    assert has_structure(make_derivatives("gaussian"), points, None, 10.0, 0) == found

@@ -324,3 +324,17 @@ def test_other_learners_have_one_alpha(solver):
     model = RKHSWeightingRegressor(**LIGHT | WEIGHTING | {"solver": solver, "correlation": 0.1})
     model.fit(X, y)
     assert model.alpha_mixture_["alpha"].tolist() == [model.alpha_]
+
+
+def test_constants_are_mixed_like_the_functions():
+    # Skewed columns: the constants of small and of large alphas differ.
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(60, 3)) ** 2
+    y = np.sin(3.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=60)
+    options = {**WEIGHTING, "solver": "exact", "random_state": 0}
+    mixed = RKHSWeightingRegressor(**options, alpha=[1e-6, 1e-4, 1e-2, 1.0]).fit(X, y)
+    alphas, weights = mixed.alpha_mixture_["alpha"], mixed.alpha_mixture_["weight"]
+    single = [RKHSWeightingRegressor(**options, alpha=float(alpha)).fit(X, y) for alpha in alphas]
+    constants = np.array([model.intercept_ for model in single])
+    assert len(alphas) > 1 and np.ptp(constants) > 1e-3
+    np.testing.assert_allclose(mixed.intercept_, weights @ constants, rtol=1e-8)

@@ -391,3 +391,16 @@ def test_small_regularisations_keep_their_digits(intercept, alpha):
     rounding = np.finfo(float).eps * np.linalg.norm(design, 2) ** 2 / shift
     assert rounding < 1e-2
     assert_close(fitted.predict(X), expected, rounding)
+
+
+def test_sums_of_single_precision_are_for_alphas_that_do_not_need_more_digits():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3)).astype(np.float32)
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    options = {"instantiation": "relu", "correlation": 0.5, "solver": "least_squares"}
+    options |= {"n_random_features": 60, "random_state": 0, "truncate": False}
+    for alpha, tolerance in ((1e-9, 1e-3), (1e-3, 1e-3)):
+        single = RKHSWeightingRegressor(alpha=alpha, **options).fit(X, y)
+        double = RKHSWeightingRegressor(alpha=alpha, **options).fit(X.astype(np.float64), y)
+        apart = np.abs(single.predict(X) - double.predict(X.astype(np.float64))).max()
+        assert apart < tolerance * y.std()
