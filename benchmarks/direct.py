@@ -44,10 +44,10 @@ def gradient(X, W, z, lam):
 def solve(K, y, lam):
     """Lemma 7: coefficients and the value of G."""
     n = len(y)
-    centred = K - K.mean(axis=0)
-    centred -= centred.mean(axis=1, keepdims=True)
+    centered = K - K.mean(axis=0)
+    centered -= centered.mean(axis=1, keepdims=True)
     rhs = y - y.mean()
-    z = cho_solve(cho_factor(centred + n * lam * np.eye(n)), rhs)
+    z = cho_solve(cho_factor(centered + n * lam * np.eye(n)), rhs)
     return z, 0.5 * lam * rhs @ z
 
 

@@ -88,7 +88,7 @@ def _solve_errors(seed):
     y = np.sin(2 * X.T) + 0.1 * rng.standard_normal((1, n))
     blocks = KernelBlocks(np.eye(1), X, Z, make_radial_kernel("gaussian"))
     K = np.concatenate(blocks.map(lambda block: block.values))
-    Kz = blocks.centre_kernel[0]
+    Kz = blocks.center_kernel[0]
     exact = hkrr.solve_exactly(K, Kz, y, np.ones(n), alpha)[2]
     fitter = NystromFitter(SquaredLoss(), y, np.ones(n), alpha, intercept=False, jitter=0.0)
     ours = evaluate(blocks, *fitter.function(blocks))

@@ -23,7 +23,7 @@ MAX_ITER = {"varpro": 100, "agd": 1000}
 def run() -> None:
     """Print mean test R2 and its spread over seeds 0 to 4, out of the box but d and the centres."""
     print("n=4000, seeds 0 to 4, alpha automatic, with the last fit; the noise caps R2 at 0.99")
-    header = ("centres", "d", "optimiser", "test R2", "spread", "seconds", "directions")
+    header = ("centers", "d", "optimizer", "test R2", "spread", "seconds", "directions")
     print_row(*header, widths=WIDTHS)
     for optimizer, n_centers, widths in CASES:
         for d in widths:

@@ -61,9 +61,9 @@ def _compare(X, y, test):
 
 def _kernel_ridge(X, y, X_test):
     """Tuned by cross-validation on some rows, then one exact solve on all."""
-    mean, scale, centre = X.mean(axis=0), X.std(axis=0), y.mean()
+    mean, scale, center = X.mean(axis=0), X.std(axis=0), y.mean()
     scale[scale == 0.0] = 1.0
-    X, X_test, y = (X - mean) / scale, (X_test - mean) / scale, y - centre
+    X, X_test, y = (X - mean) / scale, (X_test - mean) / scale, y - center
     order = np.random.RandomState(0).permutation(len(X))
     gamma, alpha = _tune(X[order[:TUNE_ROWS]], y[order[:TUNE_ROWS]])
     K = _gaussian(X, X, gamma)
@@ -71,7 +71,7 @@ def _kernel_ridge(X, y, X_test):
     dual = cho_solve(cho_factor(K, overwrite_a=True, check_finite=False), y)
     return (
         np.concatenate([_gaussian(part, X, gamma) @ dual for part in np.array_split(X_test, 10)])
-        + centre
+        + center
     )
 
 

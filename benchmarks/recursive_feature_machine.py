@@ -12,7 +12,7 @@ def fit_predict(X, y, X_test, alphas=(1e-4, 1e-3, 1e-2), n_iter=5):
 
     Returns the predictions of `X_test` by the best iterate, fitted again on all rows.
     """
-    mean, scale, centre = X.mean(axis=0), X.std(axis=0), y.mean()
+    mean, scale, center = X.mean(axis=0), X.std(axis=0), y.mean()
     X, X_test = (X - mean) / scale, (X_test - mean) / scale
     part = len(X) - len(X) // 5
     best = (np.inf, None, None)
@@ -21,8 +21,8 @@ def fit_predict(X, y, X_test, alphas=(1e-4, 1e-3, 1e-2), n_iter=5):
         for _ in range(n_iter):
             images = X @ root
             images /= np.median(pdist(images[:500]))
-            K, a = _ridge(images[:part], y[:part] - centre, alpha)
-            error = np.mean((_kernel(images[part:], images[:part]) @ a + centre - y[part:]) ** 2)
+            K, a = _ridge(images[:part], y[:part] - center, alpha)
+            error = np.mean((_kernel(images[part:], images[:part]) @ a + center - y[part:]) ** 2)
             best = min(best, (error, alpha, root), key=lambda entry: entry[0])
             slopes = (K * a) @ images[:part] - (K @ a)[:, None] * images[:part]
             product = root @ (slopes.T @ slopes) @ root.T
@@ -31,8 +31,8 @@ def fit_predict(X, y, X_test, alphas=(1e-4, 1e-3, 1e-2), n_iter=5):
     _, alpha, root = best
     images, test_images = X @ root, X_test @ root
     scale = np.median(pdist(images[:500]))
-    _, a = _ridge(images / scale, y - centre, alpha)
-    return _kernel(test_images / scale, images / scale) @ a + centre
+    _, a = _ridge(images / scale, y - center, alpha)
+    return _kernel(test_images / scale, images / scale) @ a + center
 
 
 def _kernel(U, V):

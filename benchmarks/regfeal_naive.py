@@ -28,8 +28,8 @@ def fit_once(X, y, rho, alpha, n_indices, n_iter, random, r=0.33):
         indices, weight = sample_indices(smoothness, n_indices, largest_gap(shares), random)
         H = _dense_features(X @ R, indices)
         K = (H * weight) @ H.T
-        centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-        delta = np.linalg.solve(centred + n * np.eye(n), y - y.mean())
+        centered = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+        delta = np.linalg.solve(centered + n * np.eye(n), y - y.mean())
         M = _outer_product(indices, weight * (delta @ H), rho)
         D, U = np.linalg.eigh(M)
         shares = np.maximum(D, 1e-12 * D.max()) ** (r / 2.0)

@@ -191,9 +191,9 @@ class Split:
     def choose(self, name: str, kind: str, n_runs: int) -> Choice:
         """The setting of T random features, by folds."""
         spread = self.X.std(axis=0)
-        standardised = (self.X - self.X.mean(axis=0))[:, spread > 0.0] / spread[spread > 0.0]
-        widths = _widths(name, kind, standardised.shape[1])
-        return choose(widths, standardised, self.y, N_FEATURES, n_runs, self._measure)
+        standardized = (self.X - self.X.mean(axis=0))[:, spread > 0.0] / spread[spread > 0.0]
+        widths = _widths(name, kind, standardized.shape[1])
+        return choose(widths, standardized, self.y, N_FEATURES, n_runs, self._measure)
 
     def sampled(self, best: Choice, n_runs: int, mixed: bool = False) -> float:
         """Of T random features with a setting, or with its alpha left to a mixture."""

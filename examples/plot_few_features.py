@@ -77,7 +77,7 @@ def test_error(model: object, X: np.ndarray, y: np.ndarray, regression: bool, se
 def draw(ax: plt.Axes, name: str, sizes: tuple[int, ...], n_runs: int) -> None:
     """One data set."""
     X, y, regression = problems()[name]
-    for label, colour in COLOURS.items():
+    for label, color in COLOURS.items():
         errors = np.array(
             [
                 [
@@ -88,7 +88,7 @@ def draw(ax: plt.Axes, name: str, sizes: tuple[int, ...], n_runs: int) -> None:
             ]
         )
         mean, spread = errors.mean(axis=1), errors.std(axis=1)
-        ax.errorbar(sizes, mean, spread, color=colour, label=label, capsize=2, linewidth=1.5)
+        ax.errorbar(sizes, mean, spread, color=color, label=label, capsize=2, linewidth=1.5)
     exact = RKHSWeightingRegressor if regression else RKHSWeightingClassifier
     limit = [
         test_error(exact(instantiation="relu", solver="exact", bias=0.0), X, y, regression, seed)

@@ -209,7 +209,7 @@ def timed(
 ) -> tuple[FloatArray, FloatArray]:
     begin = time.perf_counter()
     seconds = [0.0]
-    result = problem.minimise(
+    result = problem.minimize(
         objective,
         start,
         max_iter=max_iter,

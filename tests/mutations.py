@@ -144,8 +144,8 @@ FAULTS = (
     ),
     Fault(
         "linalg/ridge_spectrum.py",
-        "        centred = K - column[:, None] - column + shares @ column",
-        "        centred = K - column[:, None] - column",
+        "        centered = K - column[:, None] - column + shares @ column",
+        "        centered = K - column[:, None] - column",
         "linalg/test_ridge_spectrum.py",
     ),
     Fault(
@@ -156,8 +156,8 @@ FAULTS = (
     ),
     Fault(
         "linalg/kernel_blocks.py",
-        "2.0 * (over_centres + 2.0 * among_centres).T @ blocks.Z",
-        "2.0 * (over_centres + among_centres).T @ blocks.Z",
+        "2.0 * (over_centers + 2.0 * among_centers).T @ blocks.Z",
+        "2.0 * (over_centers + among_centers).T @ blocks.Z",
         "linalg/test_kernel_blocks.py methods/hkrr/test_objective.py",
     ),
     # Features
@@ -206,8 +206,8 @@ FAULTS = (
     ),
     Fault(
         "base/columns.py",
-        "    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))",
-        "    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0))",
+        "    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0, weights=weights))",
+        "    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0))",
         "base/test_columns.py",
     ),
     Fault(

@@ -22,18 +22,14 @@ from families import ESTIMATORS, PUBLIC, UNSUPERVISED, family_of
 ARRAY_API = "check_array_api_input"
 #: Checks of what is learned.
 OF_THE_FIT = {
-    "check_dict_unchanged",
     "check_estimators_dtypes",
-    "check_estimators_nan_inf",
     "check_fit2d_1feature",
     "check_fit2d_1sample",
     "check_fit_idempotent",
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
-    "check_readonly_memmap_input",
     "check_regressors_int",
     "check_sample_weight_equivalence_on_dense_data",
-    "check_supervised_y_2d",
 }
 #: Families whose default fits take a tenth of a second or more, a hundred times an estimator.
 SLOW = ("BKerNN", "HKRR", "RegFeaL")

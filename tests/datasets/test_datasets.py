@@ -215,11 +215,11 @@ def test_other_bkernn_experiments_draw_in_the_documented_order(rotated, inputs_f
 def brownian_ridge_score(data):
     """R2 of ridge regression with the kernel -|x - x'| / 2, centred, alpha = 2 max|x| / n."""
     n = len(data.y)
-    centring = np.eye(n) - 1 / n
+    centering = np.eye(n) - 1 / n
     kernel = -cdist(data.X, data.X) / 2
     ridge = 2 * np.linalg.norm(data.X, axis=1).max()
     weights = np.linalg.solve(
-        centring @ kernel @ centring + ridge * np.eye(n), data.y - data.y.mean()
+        centering @ kernel @ centering + ridge * np.eye(n), data.y - data.y.mean()
     )
     offset = data.y.mean() - (kernel @ weights).mean()
     residual = data.y_test + cdist(data.X_test, data.X) @ weights / 2 - offset

@@ -50,11 +50,11 @@ def applied(profile, z, dtype=np.float64):
 def grid():
     """Points between, at and just beside the tabulated ones."""
     rng = np.random.default_rng(0)
-    centres = np.arange(-LIMIT * DENSITY, LIMIT * DENSITY + 1) / DENSITY
+    centers = np.arange(-LIMIT * DENSITY, LIMIT * DENSITY + 1) / DENSITY
     # Half-way between two tabulated points the remainder of the series is largest.
-    halves = centres + 0.5 / DENSITY
+    halves = centers + 0.5 / DENSITY
     return np.concatenate(
-        [rng.uniform(-10, 10, 4000), centres, halves - 1e-9, halves + 1e-9, EXTREMES]
+        [rng.uniform(-10, 10, 4000), centers, halves - 1e-9, halves + 1e-9, EXTREMES]
     )
 
 

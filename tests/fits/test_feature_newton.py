@@ -34,7 +34,7 @@ def test_minimum_is_that_of_scipy(loss, weighting, intercept, alpha):
 
     before = A.copy(), y.copy(), weights.copy()
     method = FeatureNewton(LOSSES[loss], y, weights, alpha, A, intercept)
-    b, c, decision = method.minimise(None, 1e-10)
+    b, c, decision = method.minimize(None, 1e-10)
     value, gradient = value_and_gradient(np.concatenate([b.ravel(), c]))
     assert np.linalg.norm(gradient) < 1e-6 * (1 + np.linalg.norm(b))
     best = minimize(value_and_gradient, np.zeros(T * (p + 1)), jac=True, method="BFGS").fun
@@ -50,9 +50,9 @@ def test_minimum_is_that_of_scipy(loss, weighting, intercept, alpha):
 def test_start_changes_the_way_only(loss):
     A, y, weights = problem(loss)
     method = FeatureNewton(LOSSES[loss], y, weights, 0.1, A)
-    b, _, decision = method.minimise(None, 1e-10)
+    b, _, decision = method.minimize(None, 1e-10)
     start = np.random.default_rng(1).standard_normal(b.shape), np.ones(len(y))
-    again, _, other = method.minimise(start, 1e-10)
+    again, _, other = method.minimize(start, 1e-10)
     np.testing.assert_allclose(again, b, rtol=0, atol=1e-6)
     if loss != "multinomial":
         np.testing.assert_allclose(other, decision, rtol=0, atol=1e-6)
@@ -61,7 +61,7 @@ def test_start_changes_the_way_only(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_strong_penalty_leaves_the_best_constant(loss):
     A, y, weights = problem(loss)
-    b, c, _ = FeatureNewton(LOSSES[loss], y, weights, 1e9, A).minimise(None, 1e-10)
+    b, c, _ = FeatureNewton(LOSSES[loss], y, weights, 1e9, A).minimize(None, 1e-10)
     assert np.abs(b).max() < 1e-7
     slopes = weights * LOSSES[loss].gradient(y, np.tile(c[:, None], len(A)))
     assert np.abs(slopes.sum(axis=1)).max() < 1e-5

@@ -92,7 +92,7 @@ def test_squared_loss_equals_the_exact_solution(kernel, alpha, intercept):
 def test_classification_losses_reach_the_minimum_of_scipy(kernel, loss, intercept):
     case = hkrr.problem(loss)
     K, Kzz = case.kernels(kernel)
-    lowest = hkrr.minimise_coefficients(loss, K, Kzz, case.y, case.weights, case.alpha, intercept)[
+    lowest = hkrr.minimize_coefficients(loss, K, Kzz, case.y, case.weights, case.alpha, intercept)[
         0
     ]
     fit = fitter_of(case, intercept)(blocks_of(case, kernel), tol=TIGHT)
@@ -110,7 +110,7 @@ def test_classification_losses_reach_the_minimum_of_scipy(kernel, loss, intercep
 def test_classification_losses_at_other_strengths(loss, alpha):
     case = hkrr.problem(loss, alpha=alpha)
     K, Kzz = case.kernels("gaussian")
-    lowest = hkrr.minimise_coefficients(loss, K, Kzz, case.y, case.weights, alpha)[0]
+    lowest = hkrr.minimize_coefficients(loss, K, Kzz, case.y, case.weights, alpha)[0]
     fit = fitter_of(case)(blocks_of(case), tol=TIGHT)
     assert fit.value == pytest.approx(lowest, rel=1e-9)
     in_a, in_c = oracle_gradients(case, "gaussian", fit)
@@ -125,7 +125,7 @@ def test_many_centres_with_hardly_any_penalty(loss):
     # Decision values in the hundreds, probabilities far below the floor of the curvature.
     case = hkrr.problem(loss, n=30, p=10, alpha=1e-9)
     K, Kzz = case.kernels("gaussian")
-    lowest = hkrr.minimise_coefficients(loss, K, Kzz, case.y, case.weights, case.alpha)[0]
+    lowest = hkrr.minimize_coefficients(loss, K, Kzz, case.y, case.weights, case.alpha)[0]
     fit = fitter_of(case)(blocks_of(case), tol=TIGHT)
     assert fit.value == pytest.approx(lowest, rel=1e-9)
 
@@ -135,7 +135,7 @@ def test_multinomial_with_many_classes(intercept):
     case = hkrr.problem("multinomial", n=60, n_targets=12, alpha=1e-3)
     assert np.all(case.y.sum(axis=1) > 0)
     K, Kzz = case.kernels("matern52")
-    lowest = hkrr.minimise_coefficients(
+    lowest = hkrr.minimize_coefficients(
         "multinomial", K, Kzz, case.y, case.weights, case.alpha, intercept
     )[0]
     fit = fitter_of(case, intercept)(blocks_of(case, "matern52"), tol=TIGHT)

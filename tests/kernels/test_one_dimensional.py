@@ -28,7 +28,7 @@ def projections(data, n, m=4, seed=0):
     return DATA[data](np.random.default_rng(seed), m, n)
 
 
-def centred_weights(n, n_targets=3, seed=1):
+def centered_weights(n, n_targets=3, seed=1):
     v = np.random.default_rng(seed).standard_normal((n_targets, n))
     return v - v.mean(axis=1, keepdims=True)
 
@@ -48,7 +48,7 @@ def close(actual, expected, scale, digits=1e-12):
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("n", SIZES)
 def test_product_equals_the_double_sum(kernel, data, n):
-    p, v = projections(data, n), centred_weights(n)
+    p, v = projections(data, n), centered_weights(n)
     out = np.zeros_like(v)
     make_kernel(kernel).add_product(make_kernel(kernel).prepare(p), v, out)
     # Rows of the true Brownian matrix differ by a constant per target, as the weights sum to zero.
@@ -62,7 +62,7 @@ def test_product_equals_the_double_sum(kernel, data, n):
 @pytest.mark.parametrize("data", DATA)
 def test_product_equals_the_matrix_of_profiles_for_any_weights(kernel, data):
     p = projections(data, 30)
-    v = 1.0 + centred_weights(30)
+    v = 1.0 + centered_weights(30)
     out = np.zeros_like(v)
     one = make_kernel(kernel)
     one.add_product(one.prepare(p), v, out)
@@ -75,7 +75,7 @@ def test_product_equals_the_matrix_of_profiles_for_any_weights(kernel, data):
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("n", SIZES)
 def test_slopes_equal_the_double_sum_with_zero_at_ties(kernel, data, n):
-    p, z = projections(data, n), centred_weights(n)
+    p, z = projections(data, n), centered_weights(n)
     out = np.zeros_like(p)
     make_kernel(kernel).add_slopes(SortedProjections.of(p), z, out)
     slopes = [bkernn.SLOPE[kernel](a[:, None] - a[None, :]) for a in p]
@@ -96,7 +96,7 @@ def test_profile_and_its_slope_belong_together(kernel):
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("guided", [False, True])
 def test_tables_give_the_expansion_anywhere(kernel, data, n, guided):
-    p, v = projections(data, n), centred_weights(n)
+    p, v = projections(data, n), centered_weights(n)
     rng = np.random.default_rng(5)
     inside = rng.uniform(p.min() - 1, p.max() + 1, (len(p), 50))
     outside = p.mean() + np.array([-1e6, -1e3, 1e3, 1e6]) * np.ones((len(p), 1))
@@ -118,7 +118,7 @@ def test_tables_give_the_expansion_anywhere(kernel, data, n, guided):
 
 @pytest.mark.parametrize("data", DATA)
 def test_brownian_functions_are_constant_outside_and_others_vanish(data):
-    p, v = projections(data, 25, m=1), centred_weights(25)
+    p, v = projections(data, 25, m=1), centered_weights(25)
     block = SortedProjections.of(p)
     ends = np.array(
         [[p.min(), p.min() - 3.0, p.min() - 1e9, p.max(), p.max() + 3.0, p.max() + 1e9]]
@@ -144,7 +144,7 @@ def test_exponential_recursion_does_not_underflow_between_far_groups():
 
 @pytest.mark.parametrize("rows_per_block", [1, 7, 40, 512])
 def test_gaussian_blocks_do_not_change_the_sums(rows_per_block):
-    p, v = projections("generic", 40), centred_weights(40)
+    p, v = projections("generic", 40), centered_weights(40)
     block, one = SortedProjections.of(p), GaussianKernel()
     one.rows_per_block = rows_per_block
     product, slopes, values = np.zeros_like(v), np.zeros_like(p), np.zeros_like(v)
@@ -158,7 +158,7 @@ def test_gaussian_blocks_do_not_change_the_sums(rows_per_block):
 
 
 def test_sums_are_added_and_inputs_are_left_alone():
-    p, v = projections("ties", 20), centred_weights(20)
+    p, v = projections("ties", 20), centered_weights(20)
     for kernel in KERNEL_NAMES:
         one = make_kernel(kernel)
         block = one.prepare(p)

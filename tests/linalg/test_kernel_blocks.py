@@ -65,7 +65,7 @@ def test_blocks_together_are_the_dense_kernel(held, monkeypatch, name, entries):
 @pytest.mark.parametrize("shift", [0.0, 50.0])
 def test_centre_kernel_is_dense_symmetric_and_one_on_the_diagonal(name, shift):
     B, X, Z = data(p=40, k=3)
-    values, slopes = KernelBlocks(B, X, shift + Z, make_radial_kernel(name)).centre_kernel
+    values, slopes = KernelBlocks(B, X, shift + Z, make_radial_kernel(name)).center_kernel
     np.testing.assert_allclose(values, hkrr.kernel_matrix(name, B, Z, Z), rtol=0, atol=1e-11)
     for matrix in (values, slopes):
         np.testing.assert_array_equal(matrix, matrix.T)
@@ -160,7 +160,7 @@ def test_inputs_are_left_alone(held):
     C, D = np.ones((300, 7)), np.ones((7, 7))
     kept = [a.copy() for a in (*arrays, C, D)]
     blocks = KernelBlocks(*arrays, make_radial_kernel("laplace"))
-    assert blocks.centre_kernel[0].shape == (7, 7)
+    assert blocks.center_kernel[0].shape == (7, 7)
     weighted_squared_distance_gradient(blocks, lambda block: C[block.rows], D)
     for array, copy in zip((*arrays, C, D), kept, strict=True):
         np.testing.assert_array_equal(array, copy)

@@ -22,7 +22,7 @@ def data(n, m=6, d=3, ties=False, seed=0):
     return X, W, v - v.mean(axis=1, keepdims=True)
 
 
-def centred(K):
+def centered(K):
     K = K - K.mean(axis=0)
     return K - K.mean(axis=1, keepdims=True)
 
@@ -34,7 +34,7 @@ def test_matrix_and_products_equal_the_kernel_of_the_paper(kernel, ties, n):
     X, W, v = data(n, ties=ties)
     operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     K = bkernn.kernel_matrix(kernel, W, X, X)
-    np.testing.assert_allclose(centred(operator.matrix), centred(K), atol=1e-13)
+    np.testing.assert_allclose(centered(operator.matrix), centered(K), atol=1e-13)
     product, dense = operator.matvec(v), v @ K
     if kernel == "brownian":
         product = product - product.mean(axis=1, keepdims=True)

@@ -205,8 +205,8 @@ def test_shift_does_not_change_a_centred_system(intercept):
             lambda part: list(part(slice(None), A.copy())), y, weights, True, np.zeros(N_COLUMNS)
         )
         assert_same(other, system)
-        centred = A - weights @ A / weights.sum()
-        np.testing.assert_allclose(system.gram, (centred.T * weights) @ centred, atol=1e-10)
+        centered = A - weights @ A / weights.sum()
+        np.testing.assert_allclose(system.gram, (centered.T * weights) @ centered, atol=1e-10)
     else:
         np.testing.assert_allclose(system.gram, (A.T * weights) @ A, atol=1e-10)
 

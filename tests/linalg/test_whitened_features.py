@@ -94,7 +94,7 @@ def ill_conditioned(p=12, width=3.5, n=40):
     features = WhitenedFeatures(KernelBlocks(np.eye(1), X, Z, make_radial_kernel("gaussian")), 0.0)
     # The oracle gets the same rounded matrices: what is compared is the solution, not the kernel.
     K = np.concatenate(features.blocks.map(lambda block: block.values))
-    return features, K, features.blocks.centre_kernel[0], y, rng.uniform(0.5, 2.0, n)
+    return features, K, features.blocks.center_kernel[0], y, rng.uniform(0.5, 2.0, n)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -226,7 +226,7 @@ def test_inputs_are_left_alone():
     arrays = (case.X, case.Z, case.B, case.y, case.weights, case.a)
     kept = [array.copy() for array in arrays]
     features = features_of(case)
-    values = features.blocks.centre_kernel[0].copy()
+    values = features.blocks.center_kernel[0].copy()
     system = features.ridge_system(case.y, case.weights, True)
     gram = system.gram.copy()
     system.solve(0.1)
@@ -234,7 +234,7 @@ def test_inputs_are_left_alone():
     features.coefficients(features.whitened(case.a))
     for array, copy in zip(arrays, kept, strict=True):
         np.testing.assert_array_equal(array, copy)
-    np.testing.assert_array_equal(features.blocks.centre_kernel[0], values)
+    np.testing.assert_array_equal(features.blocks.center_kernel[0], values)
     np.testing.assert_array_equal(system.gram, gram)
 
 
@@ -248,8 +248,8 @@ def test_sums_of_a_wide_kernel_keep_their_digits_when_they_are_centred():
     )
     y, weights = rng.standard_normal((1, 300)), rng.uniform(0.5, 2.0, 300)
     A = features.matrix().astype(np.longdouble)
-    centred = A - weights @ A / weights.sum()
-    exact = (centred * weights[:, None]).T @ centred
+    centered = A - weights @ A / weights.sum()
+    exact = (centered * weights[:, None]).T @ centered
     system = features.ridge_system(y, weights, True)
     scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact))).astype(float)
     errors = np.abs(system.gram - exact.astype(float)) / scale

@@ -56,8 +56,8 @@ def test_fits_are_independent_of_each_other(path, data):
 def test_number_of_alphas_is_placed_around_the_automatic_one(data):
     model = BKerNNRegressor(n_particles=10, max_iter=5, random_state=0)
     path = regularization_path(model, data.X, data.y, alphas=3, cv=2)
-    centre = model.fit(data.X, data.y).alpha_
-    expected = centre * 10.0 ** np.array([0.5, 0.0, -0.5])
+    center = model.fit(data.X, data.y).alpha_
+    expected = center * 10.0 ** np.array([0.5, 0.0, -0.5])
     np.testing.assert_allclose(path.alphas, expected, rtol=1e-12)
 
 

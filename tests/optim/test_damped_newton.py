@@ -22,7 +22,7 @@ class Recorder:
     points: list = field(default_factory=list)
     tolerances: list = field(default_factory=list)
 
-    def minimise(self, start, tol=1e-12):
+    def minimize(self, start, tol=1e-12):
         return damped_newton(
             self.at(np.asarray(start, dtype=float)),
             step_from=self.step_from,
@@ -86,7 +86,7 @@ def root_function():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_quadratic_is_solved_by_the_first_step(seed):
     recorder, minimum = quadratic(seed)
-    end = recorder.minimise(np.full(5, 100.0))
+    end = recorder.minimize(np.full(5, 100.0))
     np.testing.assert_allclose(end.x, minimum, rtol=1e-10, atol=1e-10)
     assert end.value == pytest.approx(1.0, rel=1e-12)
     # The second point is the minimum already; later steps only ask for more digits of it.
@@ -103,13 +103,13 @@ def test_where_full_steps_diverge_halved_ones_converge(make, start):
         for _ in range(3):
             full = full - np.linalg.solve(recorder.hessian(full), recorder.gradient(full))
     assert not recorder.value(full) < recorder.value(x)
-    end = recorder.minimise(x)
+    end = recorder.minimize(x)
     assert np.linalg.norm(recorder.gradient(end.x)) < 1e-10
 
 
 def test_the_objective_never_increases():
     recorder = logistic_regression()
-    end = recorder.minimise([30.0, -30.0])
+    end = recorder.minimize([30.0, -30.0])
     values = [point.value for point in recorder.points] + [end.value]
     assert len(values) > 4
     assert np.all(np.diff(values) <= 1e-15)
@@ -117,7 +117,7 @@ def test_the_objective_never_increases():
 
 def test_convergence_is_quadratic_at_the_end():
     recorder = logistic_regression()
-    minimum = recorder.minimise([0.0, 0.0]).x
+    minimum = recorder.minimize([0.0, 0.0]).x
     errors = [np.linalg.norm(point.x - minimum) for point in recorder.points]
     near = [(a, b) for a, b in pairwise(errors) if 1e-6 < a < 0.3]
     assert near
@@ -127,7 +127,7 @@ def test_convergence_is_quadratic_at_the_end():
 @pytest.mark.parametrize("tol", [1e-3, 1e-8, 1e-12])
 def test_linear_systems_are_solved_loosely_at_first_and_never_beyond_tol(tol):
     recorder = logistic_regression()
-    recorder.minimise([5.0, 5.0], tol=tol)
+    recorder.minimize([5.0, 5.0], tol=tol)
     expected = [max(tol, 10.0 ** (-3 * step)) for step in range(1, len(recorder.tolerances) + 1)]
     assert recorder.tolerances == expected
     assert recorder.tolerances[-1] == tol
@@ -137,7 +137,7 @@ def test_it_stops_at_the_tolerance_asked_for():
     counts = {}
     for tol in (1e-3, 1e-12):
         recorder = logistic_regression()
-        end = recorder.minimise([5.0, 5.0], tol=tol)
+        end = recorder.minimize([5.0, 5.0], tol=tol)
         assert np.linalg.norm(recorder.gradient(end.x)) <= 100 * tol
         counts[tol] = len(recorder.points)
     assert counts[1e-3] < counts[1e-12] < 30
@@ -145,7 +145,7 @@ def test_it_stops_at_the_tolerance_asked_for():
 
 def test_at_the_minimum_it_stays_there():
     recorder, minimum = quadratic()
-    end = recorder.minimise(minimum)
+    end = recorder.minimize(minimum)
     np.testing.assert_allclose(end.x, minimum, atol=1e-14)
     assert len(recorder.points) <= 5
 
@@ -155,7 +155,7 @@ def test_a_step_that_never_helps_leaves_the_point():
     recorder, minimum = quadratic()
     uphill = Recorder(recorder.value, recorder.gradient, lambda x: -recorder.hessian(x))
     start = minimum + 1.0
-    end = uphill.minimise(start)
+    end = uphill.minimize(start)
     np.testing.assert_array_equal(end.x, start)
     assert len(uphill.points) < 10
 
@@ -168,13 +168,13 @@ def test_values_that_are_not_numbers_are_stepped_back_from():
 
     recorder = Recorder(value, lambda x: 1 - 1 / x, lambda x: np.diag(1 / x**2))
     assert np.isnan(value(np.array([3.0 - 6.0])))
-    np.testing.assert_allclose(recorder.minimise([3.0]).x, 1.0, rtol=1e-12)
+    np.testing.assert_allclose(recorder.minimize([3.0]).x, 1.0, rtol=1e-12)
 
 
 def test_a_minimum_at_infinity_ends_after_the_largest_number_of_steps():
     recorder = Recorder(
         lambda x: np.exp(-x[0]), lambda x: -np.exp(-x), lambda x: np.diag(np.exp(-x))
     )
-    end = recorder.minimise([0.0], tol=1e-200)
+    end = recorder.minimize([0.0], tol=1e-200)
     assert len(recorder.points) == MAX_NEWTON_STEPS
     assert end.x[0] == pytest.approx(MAX_NEWTON_STEPS, rel=1e-9)

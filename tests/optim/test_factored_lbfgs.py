@@ -35,7 +35,7 @@ class Counted:
         return self.objective.at(W, start)
 
 
-def minimise(case, penalty="feature", kernel="brownian", **options):
+def minimize(case, penalty="feature", kernel="brownian", **options):
     objective = case.objective(penalty, kernel)
     return objective, factored_lbfgs(objective, objective.at(case.W), **options)
 
@@ -54,7 +54,7 @@ def proximal_value(case, penalty, n_evaluations):
 def test_end_is_below_the_start_and_history_never_increases(penalty, loss):
     for seed, kernel in enumerate(KERNEL_NAMES):
         case = problem(loss, "random", alpha=10.0 ** -(seed + 1), seed=seed)
-        objective, result = minimise(case, penalty, kernel, max_iter=15)
+        objective, result = minimize(case, penalty, kernel, max_iter=15)
         assert np.all(np.diff(result.history) <= 1e-12 * result.history[0])
         assert objective.value(result.solution) < result.history[0]
         assert objective.value(result.solution) <= result.history[-1] * (1 + 1e-12)
@@ -64,7 +64,7 @@ def test_end_is_below_the_start_and_history_never_increases(penalty, loss):
 @pytest.mark.parametrize("penalty", NAMES)
 def test_history_starts_at_the_objective_of_the_start(penalty):
     case = problem("squared")
-    objective, result = minimise(case, penalty, max_iter=2)
+    objective, result = minimize(case, penalty, max_iter=2)
     assert result.history[0] == objective.value(objective.at(case.W))
 
 
@@ -97,7 +97,7 @@ def test_ahead_of_proximal_steps_most_of_the_time_where_particles_die_one_by_one
 def test_end_satisfies_the_fixed_point_of_the_proximal_step(penalty):
     # With the smooth Gaussian kernel a long run ends where W = prox(W - step * gradient).
     case = problem("squared", n=25, m=3, alpha=0.05, seed=3)
-    objective, result = minimise(case, penalty, "gaussian", max_iter=2000, tol=1e-15)
+    objective, result = minimize(case, penalty, "gaussian", max_iter=2000, tol=1e-15)
     point = result.solution
     moved = objective.prox(point.W - objective.smooth.gradient(point), 1.0)
     first = objective.at(case.W)
@@ -107,7 +107,7 @@ def test_end_satisfies_the_fixed_point_of_the_proximal_step(penalty):
 
 def test_the_end_is_what_the_oracle_computes():
     case = problem("multinomial", "random", seed=4)
-    objective, result = minimise(case, "concave_feature", max_iter=10)
+    objective, result = minimize(case, "concave_feature", max_iter=10)
     W = result.solution.W
     oracle = bkernn.fit("brownian", "multinomial", W, case.X, case.y, case.weights, case.alpha)
     expected = oracle.value + case.alpha * objective.penalty.value(W)
@@ -120,8 +120,8 @@ def test_the_unit_of_the_targets_does_not_matter(scale):
     case, scaled = (problem("squared", alpha=0.05 * unit, seed=5) for unit in (1.0, scale))
     scaled.y[:] *= scale
     scaled.W[:] *= scale
-    _, plain = minimise(case, max_iter=25, tol=0.0)
-    _, other = minimise(scaled, max_iter=25, tol=0.0)
+    _, plain = minimize(case, max_iter=25, tol=0.0)
+    _, other = minimize(scaled, max_iter=25, tol=0.0)
     assert other.history[0] == pytest.approx(plain.history[0] * scale**2, rel=1e-9)
     assert other.history[-1] == pytest.approx(plain.history[-1] * scale**2, rel=1e-2)
 
@@ -139,10 +139,10 @@ def test_zero_particles_stay_where_they_are(penalty):
 def test_status_and_progress():
     case = problem("squared", alpha=0.05, seed=6)
     seen = []
-    _, result = minimise(case, max_iter=3, tol=0.0, progress=lambda *step: seen.append(step))
+    _, result = minimize(case, max_iter=3, tol=0.0, progress=lambda *step: seen.append(step))
     assert result.status is Status.MAX_ITER and result.n_iter == 3
     assert seen == list(zip(range(1, 4), result.history[1:], strict=True))
-    _, result = minimise(case, max_iter=500, tol=1e-3)
+    _, result = minimize(case, max_iter=500, tol=1e-3)
     assert result.status is Status.CONVERGED and result.n_iter < 500
 
 
@@ -151,6 +151,6 @@ def test_inputs_are_left_alone():
     arrays = (case.X, case.y, case.weights, case.W)
     kept = [a.copy() for a in arrays]
     for penalty in NAMES:
-        minimise(case, penalty, max_iter=3)
+        minimize(case, penalty, max_iter=3)
     for array, copy in zip(arrays, kept, strict=True):
         np.testing.assert_array_equal(array, copy)

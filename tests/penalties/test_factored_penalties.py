@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernlens.penalties import PENALTIES, make_penalty
-from kernlens.penalties.factored import factorisation_of
+from kernlens.penalties.factored import factorization_of
 from reference import penalties as oracle
 
 NAMES = list(PENALTIES)
@@ -25,7 +25,7 @@ def random_factors(name, shape, seed):
     """Unbalanced factors of the right shapes that belong to no particular W."""
     rng = np.random.default_rng(seed)
     form = factored(name, shape[0])
-    A, B = form.factorisation.split(particles(shape, seed))
+    A, B = form.factorization.split(particles(shape, seed))
     scales = 10.0 ** rng.uniform(-1, 1, 2)
     return scales[0] * rng.standard_normal(A.shape), scales[1] * rng.standard_normal(B.shape)
 
@@ -45,8 +45,8 @@ def regauged(name, A, B, seed):
 def test_splitting_and_joining_gives_w_back_with_balanced_factors(name, shape):
     form = factored(name, shape[0])
     for W in (particles(shape), particles(shape, scale=1e-8), np.zeros(shape)):
-        A, B = form.factorisation.split(W)
-        np.testing.assert_allclose(form.factorisation.join(A, B), W, rtol=1e-12, atol=1e-22)
+        A, B = form.factorization.split(W)
+        np.testing.assert_allclose(form.factorization.join(A, B), W, rtol=1e-12, atol=1e-22)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,7 +57,7 @@ def test_value_at_balanced_factors_is_the_penalty(name, shape, s):
         W = particles(shape, scale=scale)
         form = factored(name, shape[0], s=s, strength=1.7)
         expected = 1.7 * oracle.OMEGA[name](W, s)
-        assert form.value(*form.factorisation.split(W)) == pytest.approx(expected, rel=1e-7)
+        assert form.value(*form.factorization.split(W)) == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,9 +68,9 @@ def test_value_at_balanced_factors_when_groups_are_dead(name):
     W[:, 3] = W[:, 0]
     penalty = make_penalty(name)
     form = penalty.factored(6)
-    A, B = form.factorisation.split(W)
+    A, B = form.factorization.split(W)
     assert form.value(A, B) == pytest.approx(penalty.value(W), rel=1e-12)
-    np.testing.assert_allclose(form.factorisation.join(A, B), W, atol=1e-14)
+    np.testing.assert_allclose(form.factorization.join(A, B), W, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +81,7 @@ def test_no_factors_are_below_the_penalty_of_their_product(name, shape, s):
     form = penalty.factored(shape[0])
     for seed in range(60):
         A, B = random_factors(name, shape, seed)
-        W = form.factorisation.join(A, B)
+        W = form.factorization.join(A, B)
         assert form.value(A, B) >= penalty.value(W) * (1 - 1e-12)
 
 
@@ -91,10 +91,10 @@ def test_other_factors_of_the_same_product_cost_more(name, shape):
     penalty = make_penalty(name, s=2.0)
     form = penalty.factored(shape[0])
     W = particles(shape, seed=3)
-    balanced = form.factorisation.split(W)
+    balanced = form.factorization.split(W)
     for seed in range(30):
         A, B = regauged(name, *balanced, seed)
-        np.testing.assert_allclose(form.factorisation.join(A, B), W, atol=1e-11)
+        np.testing.assert_allclose(form.factorization.join(A, B), W, atol=1e-11)
         assert form.value(A, B) > penalty.value(W) * (1 + 1e-6)
 
 
@@ -107,10 +107,10 @@ def test_gradients_equal_finite_differences(name, shape):
 
     def value(A, B):
         """The penalty plus <C, W> + |W|^2 / 2, whose gradient in W is C + W."""
-        W = form.factorisation.join(A, B)
+        W = form.factorization.join(A, B)
         return form.value(A, B) + np.vdot(C, W) + np.vdot(W, W) / 2
 
-    slopes = form.gradients(A, B, C + form.factorisation.join(A, B))
+    slopes = form.gradients(A, B, C + form.factorization.join(A, B))
     h = 1e-5
     for k, (factor, slope) in enumerate(zip((A, B), slopes, strict=True)):
         assert slope.shape == factor.shape
@@ -127,23 +127,23 @@ def test_gradients_equal_finite_differences(name, shape):
 @pytest.mark.parametrize("name", NAMES)
 def test_zero_is_stationary_for_the_factors(name):
     form = factored(name, 4)
-    A, B = form.factorisation.split(np.zeros((4, 3)))
+    A, B = form.factorization.split(np.zeros((4, 3)))
     for slope in form.gradients(A, B, particles((4, 3))):
         np.testing.assert_array_equal(slope, 0.0)
 
 
 def test_an_unknown_grouping_is_refused():
     with pytest.raises(TypeError, match="No factorisation"):
-        factorisation_of(object())
+        factorization_of(object())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_are_left_alone(name):
     W, gradient = particles((5, 3)), particles((5, 3), seed=1)
     form = factored(name, 5)
-    A, B = form.factorisation.split(W)
+    A, B = form.factorization.split(W)
     kept = [a.copy() for a in (A, B, gradient)]
-    form.factorisation.join(A, B)
+    form.factorization.join(A, B)
     form.value(A, B)
     form.gradients(A, B, gradient)
     np.testing.assert_array_equal(W, particles((5, 3)))

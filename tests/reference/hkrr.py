@@ -33,14 +33,14 @@ def kernel_matrix(kernel, B, X, Z):
     return out
 
 
-def centre_matrix(kernel, B, Z, jitter):
+def center_matrix(kernel, B, Z, jitter):
     """K_zz + jitter I."""
     return kernel_matrix(kernel, B, Z, Z) + jitter * np.eye(len(Z))
 
 
 def objective(kernel, loss, B, a, c, X, Z, y, weights, alpha, jitter):
     """L(B, a, c); half of (5) for the squared loss, which is 1/2 |y - f|^2 here."""
-    K, Kzz = kernel_matrix(kernel, B, X, Z), centre_matrix(kernel, B, Z, jitter)
+    K, Kzz = kernel_matrix(kernel, B, X, Z), center_matrix(kernel, B, Z, jitter)
     return fixed_kernel_objective(loss, K, Kzz, a, c, y, weights, alpha)
 
 
@@ -78,7 +78,7 @@ def coefficient_hessian(loss, K, Kzz, a, c, y, weights, alpha):
     return out
 
 
-def minimise_coefficients(loss, K, Kzz, y, weights, alpha, intercept=True):
+def minimize_coefficients(loss, K, Kzz, y, weights, alpha, intercept=True):
     """Lowest L over a and c, by SciPy's trust region with the exact Hessian; a (T, p), c (T,)."""
     T, p = len(y), len(Kzz)
     free = np.tile(np.append(np.ones(p, dtype=bool), intercept), T)
@@ -116,7 +116,7 @@ def polished_coefficients(loss, K, Kzz, y, weights, alpha):
 
     A direction without curvature, a constant added to all classes, is left alone.
     """
-    _, a, c = minimise_coefficients(loss, K, Kzz, y, weights, alpha)
+    _, a, c = minimize_coefficients(loss, K, Kzz, y, weights, alpha)
     for _ in range(3):
         gradient = np.column_stack(coefficient_gradients(loss, K, Kzz, a, c, y, weights, alpha))
         hessian = coefficient_hessian(loss, K, Kzz, a, c, y, weights, alpha)
@@ -147,7 +147,7 @@ def ridge_coefficients(K, Kzz, y, weights, alpha):
 
 def held_out_loss(kernel, loss, B, train, test, Z, alpha, jitter=1e-10, bounds=None):
     """Weighted mean loss on `test` of the best function on `train`; both have X, y, weights."""
-    K, Kzz = kernel_matrix(kernel, B, train.X, Z), centre_matrix(kernel, B, Z, jitter)
+    K, Kzz = kernel_matrix(kernel, B, train.X, Z), center_matrix(kernel, B, Z, jitter)
     solve = ridge_coefficients
     if loss != "squared":
 
@@ -238,7 +238,7 @@ class Problem:
         """K and K_zz + jitter."""
         B = self.B if B is None else B
         K = kernel_matrix(kernel, B, self.X, self.Z)
-        return K, centre_matrix(kernel, B, self.Z, self.jitter)
+        return K, center_matrix(kernel, B, self.Z, self.jitter)
 
 
 def problem(

@@ -267,7 +267,7 @@ class Solution:
         return np.einsum("ndq,tq->tnd", self.evaluate(X)[1], self.coordinates)
 
 
-def minimise(problem, evaluate):
+def minimize(problem, evaluate):
     """Minimise over functions with orthonormal coordinates, all three terms as squared rows.
 
     `evaluate` gives values (n, q) and gradients (n, d, q) of the basis at any points.
@@ -326,19 +326,19 @@ def span_of_centers(kernel, centers):
     return _orthonormal(values(kernel, centers, centers), atoms)
 
 
-def minimise_over_span(kernel, problem):
+def minimize_over_span(kernel, problem):
     """Over all atoms, values and derivatives, of all points, labelled or not."""
-    return minimise(problem, span(kernel, problem.X))
+    return minimize(problem, span(kernel, problem.X))
 
 
-def minimise_over_centers(kernel, problem, centers):
+def minimize_over_centers(kernel, problem, centers):
     """Over functions k(., z_j) of some centres only."""
-    return minimise(problem, span_of_centers(kernel, centers))
+    return minimize(problem, span_of_centers(kernel, centers))
 
 
-def minimise_over_waves(problem, frequencies, phases):
+def minimize_over_waves(problem, frequencies, phases):
     """Over random Fourier features, whose coefficients have the Euclidean norm."""
-    return minimise(problem, lambda X: waves(X, frequencies, phases))
+    return minimize(problem, lambda X: waves(X, frequencies, phases))
 
 
 def waves(X, frequencies, phases):

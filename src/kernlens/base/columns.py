@@ -39,13 +39,13 @@ def center_and_scale(
     mean = np.where(np.ptp(X, axis=0) == 0.0, X[0], mean)
     if not standardize:
         return mean, np.ones(X.shape[1])
-    centred = X - mean
-    largest = np.max(np.abs(centred), axis=0)
+    centered = X - mean
+    largest = np.max(np.abs(centered), axis=0)
     # A column that varies by rounding only is a constant.
     constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
     largest[constant | (largest == 0.0)] = 1.0
     # Squares of the ratios, so that columns of any size keep their digits.
-    ratio = np.sqrt(np.average(np.square(centred / largest), axis=0, weights=weights))
+    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0, weights=weights))
     return mean, np.where(constant, 1.0, largest * ratio)
 
 

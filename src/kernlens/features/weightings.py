@@ -144,11 +144,11 @@ class RidgeWeighting:
         """log N for signs and log(N v) for ramps."""
         r = self.correlation
         if self.exponential:
-            normaliser, variance = -0.5 * self.n_inputs * _log_gap(r), -_log_gap(r)
+            normalizer, variance = -0.5 * self.n_inputs * _log_gap(r), -_log_gap(r)
         else:
-            normaliser = 0.5 * self.n_inputs * float(np.log1p(-r) - np.log1p(r))
+            normalizer = 0.5 * self.n_inputs * float(np.log1p(-r) - np.log1p(r))
             variance = -float(np.log1p(r))
-        return normaliser + variance if self.ramp else normaliser
+        return normalizer + variance if self.ramp else normalizer
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class FeatureNewton:
         self.damping = np.zeros(self.A.shape[1])
         self.damping[-1] = 1e-10 * total if intercept else total
 
-    def minimise(
+    def minimize(
         self, start: tuple[FloatArray, FloatArray] | None, tol: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return b (n_targets, n_columns), c (n_targets,) and the decision values.

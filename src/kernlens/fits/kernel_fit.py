@@ -14,7 +14,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
-from kernlens.linalg.centred_system import CentredSystem, Solver
+from kernlens.linalg.centered_system import CenteredSystem, Solver
 from kernlens.linalg.kernel_operator import KernelOperator
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
@@ -125,7 +125,7 @@ class KernelFitter:
     ) -> KernelFit:
         root, rhs = self.loss.working_system(self.y, decision, self.weights)
         shift = self.alpha * self.weights.sum()
-        system = CentredSystem(operator, root, shift, len(self.y), self.intercept)
+        system = CenteredSystem(operator, root, shift, len(self.y), self.intercept)
         guess = None if start is None else start.unknown
         result = system.solve(rhs, start=guess, solver=self.solver, tol=tol)
         dual = root.apply(result.solution)

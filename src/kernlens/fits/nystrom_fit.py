@@ -106,7 +106,7 @@ class NystromFitter:
         first = None
         if start is not None:
             first = features.whitened(start.coefficients), start.intercept
-        whitened, intercept, decision = method.minimise(first, tol)
+        whitened, intercept, decision = method.minimize(first, tol)
         norm = float(np.vdot(whitened, whitened))
         return self.fit_with(features.coefficients(whitened), intercept, decision, norm)
 
@@ -114,7 +114,7 @@ class NystromFitter:
         self, blocks: KernelBlocks, coefficients: FloatArray, intercept: FloatArray
     ) -> NystromFit:
         """Evaluate the objective at given coefficients."""
-        norm = np.vdot(coefficients, coefficients @ blocks.centre_kernel[0])
+        norm = np.vdot(coefficients, coefficients @ blocks.center_kernel[0])
         norm += self.jitter * np.vdot(coefficients, coefficients)
         decision = evaluate(blocks, coefficients, intercept)
         return self.fit_with(coefficients, intercept, decision, float(norm))
@@ -141,7 +141,7 @@ class NystromFitter:
         """Gradient of the objective in the coefficients and in the intercept."""
         slopes = self.loss_slopes(fit)
         (pulled,) = blocks.sum(lambda block: (slopes[:, block.rows] @ block.values,))
-        smoothed = fit.coefficients @ blocks.centre_kernel[0] + self.jitter * fit.coefficients
+        smoothed = fit.coefficients @ blocks.center_kernel[0] + self.jitter * fit.coefficients
         constant = slopes.sum(axis=1) if self.intercept else np.zeros(len(slopes))
         return pulled + self.alpha * smoothed, constant
 

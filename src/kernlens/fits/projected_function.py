@@ -56,7 +56,7 @@ class ProjectedKernelFunction:
         nothing to the gradient at its own place.
         """
         blocks = self._blocks(X, slopes=True)
-        V = blocks.centre_images
+        V = blocks.center_images
 
         def pulled(block: KernelBlock) -> FloatArray:
             out = np.empty((len(self.coefficients), len(block.images), X.shape[1]))

@@ -107,9 +107,9 @@ def direction_profile(
 
 def _natural_moves(X: FloatArray, coordinates: FloatArray) -> FloatArray:
     """Coefficients of the columns on the learned coordinates, (n_directions, n_features)."""
-    centred = coordinates - coordinates.mean(axis=0)
+    centered = coordinates - coordinates.mean(axis=0)
     # Coordinates of different columns can differ by orders of magnitude; lstsq cuts small ones.
-    scale = centred.std(axis=0)
+    scale = centered.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
-    slopes = np.linalg.lstsq(centred / scale, X - X.mean(axis=0), rcond=None)[0]
+    slopes = np.linalg.lstsq(centered / scale, X - X.mean(axis=0), rcond=None)[0]
     return slopes / scale[:, None]

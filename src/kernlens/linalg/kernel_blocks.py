@@ -85,12 +85,12 @@ class KernelBlocks:
         self.kernel = kernel
         self.n_jobs = n_jobs
         self.slopes = slopes
-        self.centre_images: FloatArray = Z @ B.T
+        self.center_images: FloatArray = Z @ B.T
 
     @cached_property
-    def centre_kernel(self) -> tuple[FloatArray, FloatArray]:
+    def center_kernel(self) -> tuple[FloatArray, FloatArray]:
         """Values and slopes of the centres among themselves, (n_centers, n_centers) each."""
-        V = self.centre_images
+        V = self.center_images
         values, slopes = self.kernel.profile_and_derivative(self.kernel.distances(V, V))
         # Rounding leaves the matrix product a little off: the diagonal is phi(0) = 1.
         np.fill_diagonal(values, 1.0)
@@ -130,14 +130,14 @@ class KernelBlocks:
 
     def _block(self, rows: slice) -> KernelBlock:
         images = self.X[rows] @ self.B.T
-        s = self.kernel.distances(images, self.centre_images)
+        s = self.kernel.distances(images, self.center_images)
         if not self.slopes:
             return KernelBlock(rows, images, self.kernel.profile(s), np.empty((len(s), 0)))
         return KernelBlock(rows, images, *self.kernel.profile_and_derivative(s))
 
 
 def weighted_squared_distance_gradient(
-    blocks: KernelBlocks, row_weights: Callable[[KernelBlock], FloatArray], centre: FloatArray
+    blocks: KernelBlocks, row_weights: Callable[[KernelBlock], FloatArray], center: FloatArray
 ) -> FloatArray:
     """Gradient in B of ``sum_ij C_ij |B(x_i - z_j)|^2 + sum_jk D_jk |B(z_j - z_k)|^2``, C, D fixed.
 
@@ -159,7 +159,7 @@ def weighted_squared_distance_gradient(
     -------
     ndarray of shape (n_components, n_features)
     """
-    V = blocks.centre_images
+    V = blocks.center_images
 
     def part(block: KernelBlock) -> tuple[FloatArray, FloatArray, FloatArray]:
         C = row_weights(block)
@@ -167,7 +167,7 @@ def weighted_squared_distance_gradient(
         return pulled.T @ blocks.X[block.rows], C.sum(axis=0), C.T @ block.images
 
     over_rows, column_sums, images = blocks.sum(part)
-    over_centres = column_sums[:, None] * V - images
-    among_centres = centre.sum(axis=1)[:, None] * V - centre @ V
-    gradient: FloatArray = 2.0 * over_rows + 2.0 * (over_centres + 2.0 * among_centres).T @ blocks.Z
+    over_centers = column_sums[:, None] * V - images
+    among_centers = center.sum(axis=1)[:, None] * V - center @ V
+    gradient: FloatArray = 2.0 * over_rows + 2.0 * (over_centers + 2.0 * among_centers).T @ blocks.Z
     return gradient

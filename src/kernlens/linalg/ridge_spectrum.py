@@ -54,9 +54,9 @@ class RidgeSpectrum:
             return cls(vectors, _without_rounding(values, len(K)), y, weights, False)
         shares = weights / weights.sum()
         column = K @ shares
-        centred = K - column[:, None] - column + shares @ column
+        centered = K - column[:, None] - column + shares @ column
         reflected = _Reflection.of(root)
-        block = reflected.both_sides(centred * root[:, None] * root)[1:, 1:]
+        block = reflected.both_sides(centered * root[:, None] * root)[1:, 1:]
         values, inner = eigh(block, check_finite=False) if len(K) > 1 else (np.zeros(0), block)
         vectors = reflected.left(np.vstack([np.zeros(len(inner)), inner]))
         return cls(vectors, _without_rounding(values, len(K)), y, weights)

@@ -183,12 +183,12 @@ class RidgeSystem:
         """
         factor = self._factor(alpha)
         b, constant = self._solution(alpha, factor)
-        centred = A - self.feature_mean if self.intercept else A
+        centered = A - self.feature_mean if self.intercept else A
         if factor is None:
             values, vectors = self._eigen
-            scaled = (centred @ vectors) / np.sqrt(np.maximum(values, 0.0) + alpha * self.total)
+            scaled = (centered @ vectors) / np.sqrt(np.maximum(values, 0.0) + alpha * self.total)
         else:
-            scaled = solve_triangular(factor, centred.T, trans=1, check_finite=False).T
+            scaled = solve_triangular(factor, centered.T, trans=1, check_finite=False).T
         leverage = np.square(scaled).sum(axis=1) + self.intercept / self.total
         rest = np.maximum(1.0 - weights * leverage, SMALLEST_REST)
         predictions: FloatArray = y - (y - b @ A.T - constant[:, None]) / rest

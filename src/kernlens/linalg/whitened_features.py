@@ -38,7 +38,7 @@ class WhitenedFeatures:
 
     def __init__(self, blocks: KernelBlocks, jitter: float = JITTER) -> None:
         self.blocks = blocks
-        self.root, self.jitter = _factor(blocks.centre_kernel[0], jitter)
+        self.root, self.jitter = _factor(blocks.center_kernel[0], jitter)
 
     @cached_property
     def _inverse_root(self) -> FloatArray:

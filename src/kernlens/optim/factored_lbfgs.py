@@ -48,7 +48,7 @@ def factored_lbfgs(
     """
     W = start.W
     penalty = objective.penalty.factored(len(W))
-    factors = penalty.factorisation.split(W)
+    factors = penalty.factorization.split(W)
     shapes = tuple(factor.shape for factor in factors)
     split_at = int(np.prod(shapes[0]))
     latest = start
@@ -59,7 +59,7 @@ def factored_lbfgs(
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         nonlocal latest
         A, B = unpack(flat)
-        latest = objective.at(penalty.factorisation.join(A, B), latest)
+        latest = objective.at(penalty.factorization.join(A, B), latest)
         value = latest.value + objective.strength * penalty.value(A, B)
         slope = objective.smooth.gradient(latest) / objective.strength
         parts = penalty.gradients(A, B, slope)
@@ -68,5 +68,5 @@ def factored_lbfgs(
     first = objective.value(start)
     packed = np.concatenate([factor.ravel() for factor in factors])
     result = lbfgs(value_and_gradient, packed, first, max_iter=max_iter, tol=tol, progress=progress)
-    end = objective.at(penalty.factorisation.join(*unpack(result.solution)), latest)
+    end = objective.at(penalty.factorization.join(*unpack(result.solution)), latest)
     return replace(result, solution=start if objective.value(end) > first else end)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernlens._validation import check_non_negative
 from kernlens.penalties.contract import FloatArray
-from kernlens.penalties.factored import FactoredPenalty, factorisation_of
+from kernlens.penalties.factored import FactoredPenalty, factorization_of
 from kernlens.penalties.groupings import Grouping
 from kernlens.penalties.scalar import ScalarPenalty
 
@@ -50,7 +50,7 @@ class ComposedPenalty(ABC):
         """Return ``strength * Omega`` as a smooth function of factors of W."""
         omega = self.composition(n_particles)
         return FactoredPenalty(
-            self.strength * omega.weight, factorisation_of(omega.grouping), omega.scalar
+            self.strength * omega.weight, factorization_of(omega.grouping), omega.scalar
         )
 
     def prox(self, W: FloatArray, step: float) -> FloatArray:

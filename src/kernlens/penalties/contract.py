@@ -14,7 +14,7 @@ class FactoredForm(Protocol):
     """A penalty of factors (A, B) of W that bounds the penalty of W, and meets it when balanced."""
 
     @property
-    def factorisation(self) -> Any:
+    def factorization(self) -> Any:
         """``split(W) -> (A, B)`` and ``join(A, B) -> W``."""
         ...
 

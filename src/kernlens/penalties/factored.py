@@ -26,7 +26,7 @@ from kernlens.penalties.svd import thin_svd
 Factors = tuple[FloatArray, FloatArray]
 
 
-class Factorisation(Protocol):
+class Factorization(Protocol):
     """How a matrix is cut into factors, one pair per magnitude of a grouping."""
 
     def split(self, W: FloatArray) -> Factors:
@@ -97,7 +97,7 @@ class RankOneTerms:
         return gradient @ B.T + slopes * A, A.T @ gradient + slopes[:, None] * B
 
 
-def factorisation_of(grouping: Grouping) -> Factorisation:
+def factorization_of(grouping: Grouping) -> Factorization:
     """Return the factorisation that belongs to a grouping."""
     match grouping:
         case Entries():
@@ -114,17 +114,17 @@ class FactoredPenalty:
     """``weight * sum_g phi(energy_g)`` as a function of the factors."""
 
     weight: float
-    factorisation: Factorisation
+    factorization: Factorization
     scalar: ScalarPenalty
 
     def value(self, A: FloatArray, B: FloatArray) -> float:
         """Return the penalty, at least that of ``join(A, B)``, equal to it for balanced factors."""
-        return self.weight * float(np.sum(self.scalar.value(self.factorisation.energies(A, B))))
+        return self.weight * float(np.sum(self.scalar.value(self.factorization.energies(A, B))))
 
     def gradients(self, A: FloatArray, B: FloatArray, gradient: FloatArray) -> Factors:
         """Gradients with respect to A and B of this penalty plus a function of W.
 
         `gradient` (n_particles, n_features) is that of the other function with respect to W.
         """
-        slopes = self.weight * self.scalar.slope(self.factorisation.energies(A, B))
-        return self.factorisation.pull_back(A, B, gradient, slopes)
+        slopes = self.weight * self.scalar.slope(self.factorization.energies(A, B))
+        return self.factorization.pull_back(A, B, gradient, slopes)

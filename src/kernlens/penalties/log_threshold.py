@@ -76,14 +76,14 @@ def log_threshold(magnitude: ArrayLike, threshold: ArrayLike, concavity: ArrayLi
     )
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         e = 1.0 / c
-        minimiser = np.zeros(rho.shape)
+        minimizer = np.zeros(rho.shape)
         shallow = (rho > tau) & (rho < e)
-        minimiser[shallow] = _root_below_scale(rho[shallow], tau[shallow], c[shallow])
+        minimizer[shallow] = _root_below_scale(rho[shallow], tau[shallow], c[shallow])
         steep = (rho > tau) & (rho >= e)
-        minimiser[steep] = _root_above_scale(rho[steep], tau[steep], e[steep])
+        minimizer[steep] = _root_above_scale(rho[steep], tau[steep], e[steep])
         rival = (rho <= tau) & (rho > e)
-        minimiser[rival] = _root_or_zero(rho[rival], tau[rival], c[rival], e[rival])
-    return minimiser
+        minimizer[rival] = _root_or_zero(rho[rival], tau[rival], c[rival], e[rival])
+    return minimizer
 
 
 def _root_below_scale(rho: FloatArray, tau: FloatArray, c: FloatArray) -> FloatArray:

@@ -94,8 +94,8 @@ class WeightFunctionDisplay:
         profile = self.profile
         ax.axhline(0.0, color=TEXT, linewidth=0.6)
         for k, label in enumerate(profile.labels):
-            colour = CURVES[k % len(CURVES)]
-            ax.plot(profile.grid[k], profile.values[k], color=colour, label=label)
+            color = CURVES[k % len(CURVES)]
+            ax.plot(profile.grid[k], profile.values[k], color=color, label=label)
         where = "threshold (in standard deviations)"
         if not profile.stumps:
             where = "weight along the direction (in sigma)"

@@ -21,7 +21,7 @@ def sample(n=60, noise=0.3, seed=0, n_new=300):
     return X[:n], noisy[:n], X[n:], y[n:]
 
 
-def standardised(X, weights):
+def standardized(X, weights):
     mean = np.average(X, axis=0, weights=weights)
     return (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
 
@@ -35,7 +35,7 @@ def test_heuristic_is_the_formula_of_the_paper(weighted):
     weights = np.random.default_rng(0).integers(0, 3, len(X)) if weighted else np.ones(len(X))
     for estimator, target in ((BKerNNRegressor, y), (BKerNNClassifier, y > 2)):
         model = estimator(**FAST, alpha="heuristic").fit(X, target, sample_weight=weights)
-        norms = np.linalg.norm(standardised(X, weights), axis=1)[weights > 0]
+        norms = np.linalg.norm(standardized(X, weights), axis=1)[weights > 0]
         assert model.alpha_ == pytest.approx(2 * norms.max() / weights.sum(), rel=1e-12)
 
 
@@ -60,8 +60,8 @@ def test_grid_is_the_documented_one(weighted):
     X, y, *_ = sample()
     weights = np.random.default_rng(0).integers(0, 3, len(X)) if weighted else np.ones(len(X))
     tried = BKerNNRegressor(**FAST).fit(X, y, sample_weight=weights).alpha_search_["alpha"]
-    centred = y - np.average(y, weights=weights)
-    rms_y = np.sqrt(np.average(centred**2, weights=weights))
+    centered = y - np.average(y, weights=weights)
+    rms_y = np.sqrt(np.average(centered**2, weights=weights))
     # Standardised rows have a mean square norm equal to their number of columns.
     reference = rms_y * np.sqrt(4) / weights.sum()
     np.testing.assert_allclose(tried, GRID[: len(tried)] * reference, rtol=1e-10)
@@ -102,8 +102,8 @@ def test_choice_is_at_the_minimum_of_the_recorded_curve(noise):
     assert np.all(np.isfinite(losses))
     assert np.all(np.diff(tried) < 0)
     low = int(np.argmin(losses))
-    neighbours = tried[max(low - 1, 0) : low + 2]
-    assert neighbours.min() <= model.alpha_ <= neighbours.max()
+    neighbors = tried[max(low - 1, 0) : low + 2]
+    assert neighbors.min() <= model.alpha_ <= neighbors.max()
     assert abs(np.log(model.alpha_ / tried[low])) <= 0.5 * np.log(np.sqrt(10)) + 1e-9
 
 

@@ -49,8 +49,8 @@ def test_objective_and_decision_are_the_oracle_s(n_classes, kernel, penalty):
     W[: len(model.particles_)] = model.particles_
     one_hot = np.eye(n_classes)[y].T
     loss, encoded = ("logistic", one_hot[1:]) if n_classes == 2 else ("multinomial", one_hot)
-    centred = X - model.mean_
-    oracle = bkernn.fit(kernel, loss, W, centred, encoded, weights, 0.02)
+    centered = X - model.mean_
+    oracle = bkernn.fit(kernel, loss, W, centered, encoded, weights, 0.02)
     mean = np.average(X, axis=0, weights=weights)
     scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
     # Concave penalties by name are measured in the root mean square of the loss's gradient.
@@ -59,7 +59,7 @@ def test_objective_and_decision_are_the_oracle_s(n_classes, kernel, penalty):
     omega = bkernn.omega(penalty, W * scale, s)
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * omega, rel=1e-7)
     X_new = sample(n_classes, d=3, seed=5)[0]
-    expected = bkernn.predict(kernel, W, centred, oracle, X_new - model.mean_)
+    expected = bkernn.predict(kernel, W, centered, oracle, X_new - model.mean_)
     decision = np.atleast_2d(scores(model, X_new).T)
     np.testing.assert_allclose(decision, expected, atol=1e-4 * np.abs(expected).max())
 

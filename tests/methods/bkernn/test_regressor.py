@@ -51,15 +51,15 @@ def all_particles(model):
 
 def concavity(y, weights=None):
     """Of the concave penalties by name: one over the standard deviation of y."""
-    centred = y - np.average(y, weights=weights)
-    return 1 / np.sqrt(np.average(centred**2, weights=weights))
+    centered = y - np.average(y, weights=weights)
+    return 1 / np.sqrt(np.average(centered**2, weights=weights))
 
 
 def oracle_of(model, loss, X, y, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
-    centred = X - model.mean_
+    centered = X - model.mean_
     W = all_particles(model)
-    return bkernn.fit(model.kernel, loss, W, centred, y, weights, model.alpha_)
+    return bkernn.fit(model.kernel, loss, W, centered, y, weights, model.alpha_)
 
 
 # Against the oracle
@@ -78,8 +78,8 @@ def test_objective_and_predictions_are_the_oracle_s(kernel, penalty, optimizer):
     omega = bkernn.omega(penalty, all_particles(model) * scale, concavity(y, weights))
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * omega, rel=1e-9)
     X_new = sample(seed=9)[0]
-    W, centred = all_particles(model), X - model.mean_
-    expected = bkernn.predict(kernel, W, centred, oracle, X_new - model.mean_)[0]
+    W, centered = all_particles(model), X - model.mean_
+    expected = bkernn.predict(kernel, W, centered, oracle, X_new - model.mean_)[0]
     np.testing.assert_allclose(model.predict(X_new), expected, rtol=0, atol=1e-8)
 
 

@@ -157,7 +157,7 @@ def test_the_trace_norm_goes_through_the_map_step():
     fitter = dataclasses.replace(objective.fitter, jitter=0.3)
     objective = dataclasses.replace(objective, fitter=fitter)
     start = objective.at(0.4 * near_truth(3))
-    result = problem.minimise(objective, start, max_iter=600, tol=1e-11)
+    result = problem.minimize(objective, start, max_iter=600, tol=1e-11)
     assert never_increases(result.history)
     end = result.solution
     values = np.linalg.svd(end.W, compute_uv=False)

@@ -62,7 +62,7 @@ def test_decision_and_objective_are_the_oracle_s(n_classes, kernel):
     loss, encoded = ("logistic", one_hot[1:]) if n_classes == 2 else ("multinomial", one_hot)
     B = model.projection_ / model.length_scale_
     K = hkrr.kernel_matrix(kernel, B, X, model.centers_)
-    Kzz = hkrr.centre_matrix(kernel, B, model.centers_, JITTER)
+    Kzz = hkrr.center_matrix(kernel, B, model.centers_, JITTER)
     data = (encoded, weights, model.alpha_)
     a, c = hkrr.polished_coefficients(loss, K, Kzz, *data)
     value = hkrr.fixed_kernel_objective(loss, K, Kzz, a, c, *data)

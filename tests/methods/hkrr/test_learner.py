@@ -54,8 +54,8 @@ PLANS = {
 class Recording(HyperKernelProblem):
     """Writes down the alpha, start and end of every minimisation."""
 
-    def minimise(self, objective, start, **options):
-        result = super().minimise(objective, start, **options)
+    def minimize(self, objective, start, **options):
+        result = super().minimize(objective, start, **options)
         self.calls.append((objective.fitter.alpha, start.W, result.solution.W))
         return result
 
@@ -105,7 +105,7 @@ def test_the_function_is_the_best_on_its_centres(name):
     made, learned = outcome(name)
     rows, B = made.rows, learned.scale * learned.W
     K = hkrr.kernel_matrix("gaussian", B, rows.X, learned.function.Z)
-    Kzz = hkrr.centre_matrix("gaussian", B, learned.function.Z, 1e-10)
+    Kzz = hkrr.center_matrix("gaussian", B, learned.function.Z, 1e-10)
     a, c = hkrr.ridge_coefficients(K, Kzz, rows.y, rows.weights, learned.refit_alpha)
     data = (rows.y, rows.weights, learned.refit_alpha)
     lowest = hkrr.fixed_kernel_objective("squared", K, Kzz, a, c, *data)
@@ -357,14 +357,14 @@ def test_a_single_row_is_trained_and_scored_on():
 class Interrupted(HyperKernelProblem):
     """Raises at the watched point of the given number."""
 
-    def minimise(self, objective, start, *, watch=None, **options):
+    def minimize(self, objective, start, *, watch=None, **options):
         def counting(point):
             watch(point)
             self.seen.append((objective.fitter.alpha, point))
             if len(self.seen) == self.at:
                 raise KeyboardInterrupt
 
-        return super().minimise(objective, start, watch=counting, **options)
+        return super().minimize(objective, start, watch=counting, **options)
 
 
 @pytest.mark.parametrize("name", ["approach", "several alphas", "automatic"])

@@ -82,7 +82,7 @@ def test_reduced_objective_is_the_lowest_over_the_coefficients(loss):
     case = hkrr.problem(loss)
     K, Kzz = case.kernels("matern52")
     data = (case.y, case.weights, case.alpha)
-    lowest = hkrr.minimise_coefficients(loss, K, Kzz, *data)[0]
+    lowest = hkrr.minimize_coefficients(loss, K, Kzz, *data)[0]
     assert reduced(case, case.B, "matern52") == pytest.approx(lowest, rel=1e-9)
 
 
@@ -196,9 +196,9 @@ def test_moving_rows_and_centres_together_changes_nothing(kernel, loss):
 def test_rows_and_centres_have_no_order(loss):
     case = hkrr.problem(loss)
     rng = np.random.default_rng(0)
-    rows, centres = rng.permutation(len(case.X)), rng.permutation(len(case.Z))
+    rows, centers = rng.permutation(len(case.X)), rng.permutation(len(case.Z))
     moved = dataclasses.replace(
-        case, X=case.X[rows], y=case.y[:, rows], weights=case.weights[rows], Z=case.Z[centres]
+        case, X=case.X[rows], y=case.y[:, rows], weights=case.weights[rows], Z=case.Z[centers]
     )
     assert reduced(moved, case.B) == pytest.approx(reduced(case, case.B), rel=1e-11)
     expected = reduced_gradient(case, case.B)

@@ -63,7 +63,7 @@ def dense(model, X, kernel="gaussian"):
     """Kernel matrices of a fitted model: rows against centres, and centres with their jitter."""
     B = model.projection_ / model.length_scale_
     K = hkrr.kernel_matrix(kernel, B, X, model.centers_)
-    return K, hkrr.centre_matrix(kernel, B, model.centers_, JITTER)
+    return K, hkrr.center_matrix(kernel, B, model.centers_, JITTER)
 
 
 # Against the oracle

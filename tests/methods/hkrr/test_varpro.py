@@ -238,7 +238,7 @@ def trace_norm(B):
     return np.linalg.svd(B, compute_uv=False).sum()
 
 
-def penalised(radius, trace=0.3, steps="gradient", loss="squared"):
+def penalized(radius, trace=0.3, steps="gradient", loss="squared"):
     """A problem with the trace norm and its objective, with the jitter of `planted_problem`."""
     problem = HyperKernelProblem(
         make_radial_kernel("gaussian"),
@@ -257,7 +257,7 @@ def penalised(radius, trace=0.3, steps="gradient", loss="squared"):
 @pytest.mark.parametrize("step", [1e-3, 0.5, 4.0])
 @pytest.mark.parametrize("shape", [(2, 4), (3, 3), (4, 2), (1, 4)])
 def test_prox_of_trace_norm_and_ball_satisfies_its_optimality_conditions(radius, step, shape):
-    problem, objective, _ = penalised(radius)
+    problem, objective, _ = penalized(radius)
     rng = np.random.default_rng(0)
     B = 1.5 * rng.standard_normal(shape)
     kept = B.copy()
@@ -292,7 +292,7 @@ def test_prox_of_trace_norm_and_ball_satisfies_its_optimality_conditions(radius,
 
 
 def test_strength_of_the_trace_norm_is_in_units_of_the_best_constant():
-    problem, objective, rows = penalised(None)
+    problem, objective, rows = penalized(None)
     mean_loss = 0.5 * np.var(rows.y)
     assert objective.penalty_strength == pytest.approx(0.3 * mean_loss, rel=1e-12)
     assert constant_loss(LOSSES["squared"], rows) == pytest.approx(mean_loss, rel=1e-12)
@@ -306,9 +306,9 @@ def test_strength_of_the_trace_norm_is_in_units_of_the_best_constant():
 def test_with_the_trace_norm_steps_end_at_a_fixed_point_of_low_rank(
     radius, loss, exact_coefficients
 ):
-    problem, objective, _ = penalised(radius, trace=0.03, loss=loss)
+    problem, objective, _ = penalized(radius, trace=0.03, loss=loss)
     start = objective.at(0.4 * near_truth(3))
-    result = problem.minimise(objective, start, max_iter=2000, tol=0.0)
+    result = problem.minimize(objective, start, max_iter=2000, tol=0.0)
     assert never_increases(result.history)
     end = result.solution
     total = end.value + problem.limits(objective).value(end.W)
@@ -323,12 +323,12 @@ def test_with_the_trace_norm_steps_end_at_a_fixed_point_of_low_rank(
 
 @pytest.mark.parametrize("loss", ALL_LOSSES)
 def test_factored_lbfgs_and_proximal_steps_find_the_same_penalised_minimum(loss):
-    by_steps, objective, _ = penalised(None, trace=0.03, loss=loss)
+    by_steps, objective, _ = penalized(None, trace=0.03, loss=loss)
     smooth = dataclasses.replace(by_steps, optimizer=VarPro("lbfgs"))
     start = objective.at(near_truth(2))
     seen = []
-    first = by_steps.minimise(objective, start, max_iter=2000, tol=0.0).solution
-    second = smooth.minimise(
+    first = by_steps.minimize(objective, start, max_iter=2000, tol=0.0).solution
+    second = smooth.minimize(
         objective, start, max_iter=500, tol=1e-13, watch=lambda point: seen.append(point)
     ).solution
     values = [point.value + by_steps.limits(objective).value(point.W) for point in (first, second)]
@@ -340,10 +340,10 @@ def test_factored_lbfgs_and_proximal_steps_find_the_same_penalised_minimum(loss)
 @pytest.mark.parametrize("trace", [0.0, 0.01])
 @pytest.mark.parametrize("radius", [None, 0.5])
 def test_the_optimiser_of_the_problem_honours_the_ball(steps, trace, radius):
-    problem, objective, _ = penalised(radius, trace, steps)
+    problem, objective, _ = penalized(radius, trace, steps)
     start = objective.at(0.3 * near_truth(2))
     seen = []
-    result = problem.minimise(objective, start, max_iter=100, tol=1e-9, watch=seen.append)
+    result = problem.minimize(objective, start, max_iter=100, tol=1e-9, watch=seen.append)
     first, last = (
         point.value + problem.limits(objective).value(point.W) for point in (start, result.solution)
     )
@@ -358,9 +358,9 @@ def test_the_optimiser_of_the_problem_honours_the_ball(steps, trace, radius):
 def test_a_start_outside_the_ball_ends_inside(steps, trace, loss):
     """Even if it is lower than anything inside."""
     radius = 0.3
-    problem, objective, _ = penalised(radius, trace, steps, loss)
+    problem, objective, _ = penalized(radius, trace, steps, loss)
     free = dataclasses.replace(problem, radius=None, trace_norm=0.0, optimizer=VarPro())
-    start = free.minimise(
+    start = free.minimize(
         dataclasses.replace(objective, penalty_strength=0.0),
         objective.at(near_truth(2)),
         max_iter=100,
@@ -368,7 +368,7 @@ def test_a_start_outside_the_ball_ends_inside(steps, trace, loss):
     ).solution
     assert norm(start.W) > 2 * radius
     seen = []
-    result = problem.minimise(objective, start, max_iter=20, tol=1e-9, watch=seen.append)
+    result = problem.minimize(objective, start, max_iter=20, tol=1e-9, watch=seen.append)
     assert max(norm(point.W) for point in [*seen, result.solution]) <= radius * (1 + 1e-12)
     nearest = objective.at(project_on_ball(start.W, radius))
     total = result.solution.value + problem.limits(objective).value(result.solution.W)

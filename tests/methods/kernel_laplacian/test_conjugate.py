@@ -30,7 +30,7 @@ both_metrics = pytest.mark.parametrize("neighbors", [None, 4])
 def test_conjugate_gradients_are_exact_too(case, neighbors):
     kernel, pair = KERNELS[case]
     rows = data()
-    expected = oracle.minimise_over_span(pair, problem_of(rows, PENALTIES, neighbors))
+    expected = oracle.minimize_over_span(pair, problem_of(rows, PENALTIES, neighbors))
     learned = solver_of(ConjugateSolver, rows, neighbors, kernel).fit(PENALTIES)
     assert learned.status is Status.CONVERGED
     assert_same(learned, expected, rows, 1e-8)

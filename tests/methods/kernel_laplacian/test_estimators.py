@@ -77,7 +77,7 @@ def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
     options = {"metric": "euclidean"} if n_neighbors is None else {"n_neighbors": n_neighbors}
     options |= {"kernel": kernel, "length_scale": LENGTH, "standardize": False, "mu": 0.3}
     problem = problem_of(X, y, 0.3, 1e-3, weights, n_neighbors)
-    least = oracle.minimise_over_span(oracle.KERNELS[kernel], problem)
+    least = oracle.minimize_over_span(oracle.KERNELS[kernel], problem)
     known = ~np.isnan(y)
     mean = np.average(y[known], weights=weights[known])
     scale = np.sqrt(np.average((y[known] - mean) ** 2, weights=weights[known]))
@@ -98,7 +98,7 @@ def test_every_other_function_has_a_larger_objective():
     options = {"metric": "euclidean", "length_scale": LENGTH, "standardize": False}
     model = regressor(solver="exact", kernel="gaussian", **options).fit(X, y)
     problem = problem_of(X, y, 0.1, 1e-3, weights)
-    least = oracle.minimise_over_span(oracle.KERNELS["gaussian"], problem)
+    least = oracle.minimize_over_span(oracle.KERNELS["gaussian"], problem)
     at_X, gradients = least.evaluate(problem.X)
     rng = np.random.default_rng(2)
     for size in (1e-3, 1e-1, 10.0):
@@ -214,7 +214,7 @@ def test_a_row_with_and_without_a_target_is_one_point():
         1e-3,
         oracle.local_frames(moved, weights, 7),
     )
-    least = oracle.minimise_over_span(oracle.KERNELS["matern52"], problem)
+    least = oracle.minimize_over_span(oracle.KERNELS["matern52"], problem)
     assert model.objective_ == pytest.approx(least.objective, rel=1e-8)
 
 

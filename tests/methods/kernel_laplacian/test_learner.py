@@ -74,7 +74,7 @@ def test_the_function_is_that_of_the_penalties(neighbors):
     rows = data()
     learner = learner_of(rows, mus=(0.3,), alphas=(0.02,), n_neighbors=neighbors)
     problem = problem_of(rows, Penalties(15.0, 0.02), neighbors)
-    expected = oracle.minimise_over_span(oracle.KERNELS["gaussian"], problem)
+    expected = oracle.minimize_over_span(oracle.KERNELS["gaussian"], problem)
     learned = learner.learn()
     X = rows.points
     np.testing.assert_allclose(learned.function.decision(X), expected.values(X), atol=1e-10)

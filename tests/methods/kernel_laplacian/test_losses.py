@@ -78,7 +78,7 @@ def test_losses_are_those_of_fits_without_the_row(kind, neighbors, ratio):
         problem = problem_of(rows, penalties, neighbors)
         predictions = np.empty_like(rows.y)
         for i, point in enumerate(rows.labeled):
-            fit = oracle.minimise(problem.without(i), evaluate)
+            fit = oracle.minimize(problem.without(i), evaluate)
             predictions[:, i] = fit.values(rows.points)[:, point]
         errors = np.square(predictions - rows.y).sum(axis=0)
         assert loss == pytest.approx(np.average(errors, weights=rows.label_weights), rel=1e-8)
@@ -115,7 +115,7 @@ def test_of_many_labels_features_hold_out_the_last(monkeypatch, neighbors, ratio
     for alpha, loss in zip(alphas, found, strict=True):
         penalties = Penalties(ratio, alpha)
         problem = problem_of(rows.with_labels(slice(0, 8)), penalties, neighbors)
-        fit = oracle.minimise_over_centers(
+        fit = oracle.minimize_over_centers(
             oracle.KERNELS["gaussian"], problem, solver.basis.map.centers
         )
         predictions = fit.values(rows.labeled_points[8:])

@@ -36,7 +36,7 @@ both_metrics = pytest.mark.parametrize("neighbors", [None, 4])
 def test_exact_is_the_minimum_over_the_span(case, neighbors, ratio):
     kernel, pair = KERNELS[case]
     rows, penalties = data(), Penalties(ratio, 0.01)
-    expected = oracle.minimise_over_span(pair, problem_of(rows, penalties, neighbors))
+    expected = oracle.minimize_over_span(pair, problem_of(rows, penalties, neighbors))
     solver = solver_of(ExactSolver, rows, neighbors, kernel)
     assert_same(solver.fit(penalties), expected, rows, 1e-10)
 
@@ -67,7 +67,7 @@ def test_the_minimum_is_one(case):
     rows = data()
     problem = problem_of(rows)
     best = solver_of(ExactSolver, rows, kernel=kernel).fit(PENALTIES)
-    expected = oracle.minimise_over_span(pair, problem)
+    expected = oracle.minimize_over_span(pair, problem)
     rng = np.random.default_rng(0)
     at_points, gradients = expected.evaluate(rows.points)
     for _ in range(20):
@@ -105,7 +105,7 @@ def test_nystrom_is_the_minimum_over_its_centers(case, neighbors):
     centers = solver.basis.map.centers
     assert len(centers) == 3 and all((x == rows.points).all(axis=1).any() for x in centers)
     problem = problem_of(rows, PENALTIES, neighbors)
-    expected = oracle.minimise_over_centers(pair, problem, centers)
+    expected = oracle.minimize_over_centers(pair, problem, centers)
     assert_same(solver.fit(PENALTIES), expected, rows, 1e-10)
 
 
@@ -126,7 +126,7 @@ def test_random_features_are_the_minimum_over_their_waves(neighbors):
     rows = data()
     solver = solver_of(FeatureSolver, rows, neighbors, solver="random_features", n_components=7)
     waves = solver.basis.map
-    expected = oracle.minimise_over_waves(
+    expected = oracle.minimize_over_waves(
         problem_of(rows, PENALTIES, neighbors), waves.frequencies, waves.phases
     )
     assert_same(solver.fit(PENALTIES), expected, rows, 1e-10)
@@ -202,9 +202,9 @@ def test_weights_are_repetitions(kind):
     )
     if kind is FeatureSolver:
         centers = solver.basis.map.centers
-        expected = oracle.minimise_over_centers(oracle.KERNELS["gaussian"], problem, centers)
+        expected = oracle.minimize_over_centers(oracle.KERNELS["gaussian"], problem, centers)
     else:
-        expected = oracle.minimise_over_span(oracle.KERNELS["gaussian"], problem)
+        expected = oracle.minimize_over_span(oracle.KERNELS["gaussian"], problem)
     assert_same(learned, expected, weighted, 1e-8)
 
 

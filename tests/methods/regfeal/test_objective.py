@@ -277,8 +277,8 @@ def test_without_mu_the_function_is_mehler_ridge():
     objective = objective_of(rows, lam=0.3, mu=0.0)
     point = objective.at(WeightedDirections.equal(2, 0.7))
     K = regfeal.mehler(rows.X, rows.X, RHO) / 0.3
-    centre = np.eye(len(K)) - 1 / len(K)
-    dual = np.linalg.solve(centre @ K @ centre + len(K) * np.eye(len(K)), centre @ rows.y.T).T
+    center = np.eye(len(K)) - 1 / len(K)
+    dual = np.linalg.solve(center @ K @ center + len(K) * np.eye(len(K)), center @ rows.y.T).T
     fitted = dual @ K
     fitted += (rows.y - fitted).mean(axis=1, keepdims=True)
     np.testing.assert_allclose(point.decision, fitted, rtol=1e-9, atol=1e-10)

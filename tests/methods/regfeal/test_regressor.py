@@ -37,7 +37,7 @@ def fit(X, y, sample_weight=None, **options):
     return RegFeaLRegressor(**{**FAST, **options}).fit(X, y, sample_weight=sample_weight)
 
 
-def standardised(values):
+def standardized(values):
     return (values - values.mean(axis=0)) / values.std(axis=0)
 
 
@@ -174,9 +174,9 @@ def test_more_rows_than_the_exact_kernel_takes():
     parts = (model.eta_, LAMBDA / unit, 0.1 / unit, lambda k: 0.3**k)
     w = np.array([regfeal.weight(alpha, *parts) for alpha in indices])
     np.testing.assert_allclose(np.sort(w)[::-1], regfeal.best_indices(*parts, 25, 25), rtol=1e-9)
-    H = regfeal.design(indices, standardised(X) @ model.rotation_)
+    H = regfeal.design(indices, standardized(X) @ model.rotation_)
     # All 150 rows, on directions of the first 60.
-    b, c, _ = regfeal.ridge(H, w, standardised(y), np.ones(150))
+    b, c, _ = regfeal.ridge(H, w, standardized(y), np.ones(150))
     np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * (H @ b + c), rtol=1e-7)
     refitted = fit(X, y, refit="kernel", basis=AllPolynomials(max_rows=60))
     assert refitted.score(X, y) > 0.8

@@ -37,7 +37,7 @@ def data(m=30, n=3, seed=0):
     return X, (y - mean) / np.sqrt(np.average((y - mean) ** 2, weights=weights)), weights
 
 
-def centred(X, weights):
+def centered(X, weights):
     return X - np.average(X, axis=0, weights=weights)
 
 
@@ -100,7 +100,7 @@ def test_least_squares_is_the_system_of_algorithm_4(name, intercept):
     ).fit(X, y, weights)
     W = paper_weights(fitted, model)
     assert len(W) == 10
-    Phi, G = oracle.table_features(model, W, centred(X, weights)), model.kernel(W, W)
+    Phi, G = oracle.table_features(model, W, centered(X, weights)), model.kernel(W, W)
     values, a = fitted_values(
         lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, y, weights, intercept
     )
@@ -124,7 +124,7 @@ def test_exact_is_kernel_ridge_with_the_implicit_kernel(name, intercept):
         fit_intercept=intercept,
         **PAPER,
     ).fit(X, y, weights)
-    K = implicit_kernel(model, centred(X, weights))
+    K = implicit_kernel(model, centered(X, weights))
     values, c = kernel_ridge(K, y, weights, 1e-3, intercept)
     assert_close(fitted.predict(X), values, 1e-8)
     objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * c @ K @ c
@@ -145,7 +145,7 @@ def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
         **PAPER,
     ).fit(X, y, weights)
     model = oracle.Instantiation(base, 3, SIGMA, GAMMA)
-    Phi = model.base(paper_weights(fitted, model), centred(X, weights))
+    Phi = model.base(paper_weights(fitted, model), centered(X, weights))
     values, a = fitted_values(
         lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, y, weights, intercept
     )
@@ -191,7 +191,7 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
     W = paper_weights(make(solver="least_squares", **settings).fit(X, y), model)
     fitted = make(solver="lasso", **settings).fit(X, y, weights)
-    inputs = centred(X, weights)
+    inputs = centered(X, weights)
     if kitchen_sinks:
         Phi, lam = model.base(W, inputs) / T, lam / T
     else:
@@ -373,7 +373,7 @@ def test_custom_weighting_by_draws_is_near_the_named_instantiation():
 @pytest.mark.parametrize("alpha", [1e-9, 1e-11, 1e-13])
 def test_small_regularisations_keep_their_digits(intercept, alpha):
     X, y, _ = data(m=400, n=6)
-    inputs = centred(X, np.ones(len(X)))
+    inputs = centered(X, np.ones(len(X)))
     settings = {"instantiation": "relu", "solver": "least_squares", "correlation": 0.05}
     settings |= {"n_random_features": 150, "random_state": 0, "fit_intercept": intercept, **PAPER}
     fitted = RKHSWeightingRegressor(alpha=PaperAlpha(alpha), **settings).fit(X, y)

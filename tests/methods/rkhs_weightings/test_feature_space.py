@@ -34,9 +34,9 @@ def scaled(weighting, W, X):
 
 
 def dense_system(P, y, weights, intercept):
-    centred = P - intercept * (weights @ P / weights.sum())
+    centered = P - intercept * (weights @ P / weights.sum())
     targets = y - intercept * (y @ weights / weights.sum())[:, None]
-    return (centred.T * weights) @ centred, (targets * weights) @ centred
+    return (centered.T * weights) @ centered, (targets * weights) @ centered
 
 
 def assert_close(actual, expected, tolerance=1e-10):

@@ -23,7 +23,7 @@ def system(F, y, weights):
     )
 
 
-def centred(F, y, weights):
+def centered(F, y, weights):
     return F - weights @ F / weights.sum(), y - (y @ weights / weights.sum())[:, None]
 
 
@@ -33,7 +33,7 @@ def test_optimality_conditions_on_the_rows(shape, penalty):
     F, y, weights = data(*shape)
     c, converged = LassoProblem.of(system(F, y, weights)).solve(penalty)
     assert converged
-    features, targets = centred(F, y, weights)
+    features, targets = centered(F, y, weights)
     slopes = -2 * ((targets - c @ features.T) * weights) @ features / weights.sum()
     used = c != 0.0
     assert used.any() and not used.all()
@@ -96,14 +96,14 @@ def test_signs_that_depend_on_each_other_are_solved_too(n):
         (0.1, 1e-2, 1e-4), problem.path([0.1, 1e-2, 1e-4]), strict=True
     ):
         assert proved
-        features, targets = centred(F, y, np.ones(n))
+        features, targets = centered(F, y, np.ones(n))
         slopes = -2 * (targets - c @ features.T) @ features / n
         assert np.abs(slopes).max() < (1 + 1e-4) * penalty
 
 
 def test_large_penalties_give_zero_from_where_they_should():
     F, y, weights = data()
-    features, targets = centred(F, y, weights)
+    features, targets = centered(F, y, weights)
     least = np.abs(2 * (targets * weights) @ features / weights.sum()).max()
     problem = LassoProblem.of(system(F, y, weights))
     assert not problem.solve(1.001 * least)[0].any()

@@ -37,10 +37,10 @@ def make_contenders(seed: int) -> dict[str, Contender]:
     """All models by name, ours first."""
     ridge = make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-3, 4, 15)))
     # KernelRidge has no intercept; without a centred target it would be handicapped.
-    centred = TransformedTargetRegressor(KernelRidge(kernel="rbf"), transformer=StandardScaler())
+    centered = TransformedTargetRegressor(KernelRidge(kernel="rbf"), transformer=StandardScaler())
     prefix = "transformedtargetregressor__regressor__"
     kernel_ridge = GridSearchCV(
-        make_pipeline(StandardScaler(), centred),
+        make_pipeline(StandardScaler(), centered),
         {f"{prefix}alpha": np.logspace(-3, 1, 5), f"{prefix}gamma": np.logspace(-3, 0, 5)},
         cv=3,
     )

@@ -23,7 +23,7 @@ from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
 from kernlens.methods.bkernn.path import (
     PathFollower,
-    minimise_from_both,
+    minimize_from_both,
     revive,
     validation_curve,
 )
@@ -89,7 +89,7 @@ class ParticleLearner(Learner[LearnedParticles]):
         self._alpha, self._search = self.plan.alpha, self.plan.search
         if self._alpha is None:
             self._alpha, self._search = self.choose_alpha()
-        return self._finish(self.minimise(self._alpha), self._alpha)
+        return self._finish(self.minimize(self._alpha), self._alpha)
 
     def finish_interrupted(self) -> LearnedParticles:
         """The functions on the best particles so far."""
@@ -103,12 +103,12 @@ class ParticleLearner(Learner[LearnedParticles]):
         for train, test in self._folds():
             part = replace(self, rows=self.rows.take(train), strata=None, stage=None)
             alpha = learned.alpha * total / float(part.rows.weights.sum())
-            end = part.solve_at(part.minimise(alpha).solution, alpha)
+            end = part.solve_at(part.minimize(alpha).solution, alpha)
             rows = self.rows.take(test)
             parts.append(LeftOut(RidgeFunctions.of(end).decision(rows.X), rows.y, rows.weights))
         return LeftOut.joined(parts)
 
-    def minimise(self, alpha: float) -> SolveResult:
+    def minimize(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`, in the way that the plan asks for."""
         if self.plan.plain:
             return self._learn_plainly(alpha)
@@ -272,7 +272,7 @@ class ParticleLearner(Learner[LearnedParticles]):
         objective = self._objective(
             second, alpha * total / float(second.weights.sum()), tol=LARGE_TOL
         )
-        end = minimise_from_both(
+        end = minimize_from_both(
             objective,
             end.solution.W,
             self.plan.fresh,

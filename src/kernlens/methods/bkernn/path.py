@@ -59,7 +59,7 @@ class PathFollower:
     def advance(self, alpha: float) -> tuple[ParticleObjective, ReducedPoint]:
         """Minimise at `alpha` from both starts and keep the better end."""
         objective = self.watch(self.problem.objective(self.rows, alpha, tol=self.inner_tol))
-        end = minimise_from_both(
+        end = minimize_from_both(
             objective,
             None if self.point is None else self.point.W,
             self.fresh,
@@ -72,7 +72,7 @@ class PathFollower:
         return objective, point
 
 
-def minimise_from_both(
+def minimize_from_both(
     objective: ParticleObjective,
     previous: FloatArray | None,
     fresh: FloatArray,
@@ -88,13 +88,13 @@ def minimise_from_both(
     """
     starts = [fresh] if previous is None else [fresh, revive(previous, fresh)]
 
-    def minimise(W: FloatArray) -> SolveResult:
+    def minimize(W: FloatArray) -> SolveResult:
         return factored_lbfgs(
             objective, objective.at(W), max_iter=max_iter, tol=tol, progress=progress
         )
 
     work = SIDE_BY_SIDE_SHARE * float(len(objective.smooth.X) * len(fresh))
-    ends = map_blocks(minimise, starts, n_jobs=objective.smooth.n_jobs, work=work)
+    ends = map_blocks(minimize, starts, n_jobs=objective.smooth.n_jobs, work=work)
     return min(ends, key=lambda end: objective.value(end.solution))
 
 

@@ -139,9 +139,9 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         check_choice("loss", self.loss, ("squared", "huber"))
         if self.loss == "squared":
             return SquaredLoss()
-        centre = HuberLoss().best_constant(y, weights)
-        spread = HuberLoss().best_constant(np.abs(y - centre[:, None]), weights)
+        center = HuberLoss().best_constant(y, weights)
+        spread = HuberLoss().best_constant(np.abs(y - center[:, None]), weights)
         # More than half of the targets equal: their standard deviation is all there is.
-        deviation = np.sqrt(np.average(np.square(y - centre[:, None]), axis=1, weights=weights))
+        deviation = np.sqrt(np.average(np.square(y - center[:, None]), axis=1, weights=weights))
         delta = 0.5 * (1.4826 * float(np.mean(spread)) or float(np.mean(deviation))) or 1.0
         return HuberLoss(delta)

@@ -46,7 +46,7 @@ class AlternatingGradient:
         """Iterations that are worth spending at one setting of a search."""
         return 200
 
-    def minimise(
+    def minimize(
         self,
         objective: HyperKernelObjective,
         start: HyperKernelPoint,

@@ -57,12 +57,12 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         """Choose the settings, learn the map, fit the function."""
         start, kept = self.plan.start, self.plan.kept
         if kept is not None and start is not None:
-            result = self._minimise_on_many([start], kept.alpha)
+            result = self._minimize_on_many([start], kept.alpha)
             return self._finish(result, kept.tuned, kept.alpha, kept.search)
         if self.plan.searches:
             return self._learn_with_search()
         alpha = self.plan.path[-1]
-        result = self._minimise_on_many([self._approach() if start is None else start], alpha)
+        result = self._minimize_on_many([self._approach() if start is None else start], alpha)
         return self._finish(result, Tuned(1.0, alpha, np.nan), alpha)
 
     def finish_interrupted(self) -> LearnedKernel:
@@ -103,7 +103,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         if learned.status is Status.PLAIN:
             result = SolveResult(self.plain_map(), Status.PLAIN, 0)
         else:
-            result = self._minimise_on_many([self._approach()], learned.alpha)
+            result = self._minimize_on_many([self._approach()], learned.alpha)
         tuned = Tuned(learned.scale, learned.refit_alpha, np.nan)
         return self._finish(result, tuned, learned.alpha)
 
@@ -112,7 +112,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         chosen = self._choose(search)
         record = search.record(chosen)
         if self.plan.refit_centers is None:
-            result = self._minimise_on_many(chosen.maps, chosen.alpha)
+            result = self._minimize_on_many(chosen.maps, chosen.alpha)
             tuned = Tuned(1.0, chosen.alpha, chosen.loss)
             return self._finish(result, tuned, chosen.alpha, record)
         splits = self.tuning_splits(list(search.splits))
@@ -120,7 +120,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         if plain:
             result = SolveResult(self.plain_map(), Status.PLAIN, 0)
             return self._finish(result, tuned, chosen.alpha, record)
-        result = self._minimise_on_many(chosen.maps, chosen.alpha)
+        result = self._minimize_on_many(chosen.maps, chosen.alpha)
         tuned = settle_refit(
             self.problem.ridge,
             splits,
@@ -214,7 +214,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         self._follow_widths(search, self.first_maps(split)[:N_STARTS])
         return search.visited[-1].maps[0]
 
-    def _minimise_on_many(self, maps: Sequence[FloatArray], alpha: float) -> SolveResult:
+    def _minimize_on_many(self, maps: Sequence[FloatArray], alpha: float) -> SolveResult:
         """Learn on as many rows as pays, from the best of some maps."""
         rows = self.learning_rows()
         Z = self.draw_centers(rows, self.plan.centers.number)
@@ -223,7 +223,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         start = min(points, key=lambda point: self.problem.value(objective, point))
         watch = self._watch(alpha)
         watch(start)
-        return self.problem.minimise(
+        return self.problem.minimize(
             objective,
             start,
             max_iter=self.plan.max_iter,

@@ -114,7 +114,7 @@ class HyperKernelObjective:
             weights *= block.slopes
             return weights
 
-        among_centers = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.centre_kernel[1]
+        among_centers = (0.5 * self.fitter.alpha) * (a.T @ a) * point.blocks.center_kernel[1]
         return weighted_squared_distance_gradient(point.blocks, row_weights, among_centers)
 
     def coefficient_gradients(self, point: HyperKernelPoint) -> tuple[FloatArray, FloatArray]:

@@ -69,7 +69,7 @@ class HyperKernelProblem:
         """Return what keeps the map small on the rows of an objective."""
         return MapLimits(objective.penalty_strength, self.radius)
 
-    def minimise(
+    def minimize(
         self,
         objective: HyperKernelObjective,
         start: HyperKernelPoint,
@@ -85,7 +85,7 @@ class HyperKernelProblem:
         W = limits.inside(start.W)
         if W is not start.W:
             start = objective.at(W, start=start)
-        return self.optimizer.minimise(
+        return self.optimizer.minimize(
             objective, start, limits, max_iter=max_iter, tol=tol, progress=progress, watch=watch
         )
 

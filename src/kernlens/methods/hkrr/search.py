@@ -159,7 +159,7 @@ class SettingSearch:
 
     def _step(self, split: Split, B: FloatArray, alpha: float) -> HyperKernelPoint:
         objective = self.problem.objective(split.train, split.Z, alpha)
-        result = self.problem.minimise(
+        result = self.problem.minimize(
             objective,
             objective.at(B),
             max_iter=self.problem.optimizer.search_iter,
@@ -178,7 +178,7 @@ def score_point(
     bounds: Bounds | None,
 ) -> float:
     """Mean loss of the function fitted at a point on other rows."""
-    matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.centre_images)
+    matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.center_images)
     decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
     return held_out_loss(problem.loss, test, decision, bounds)
 

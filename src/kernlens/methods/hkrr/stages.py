@@ -149,14 +149,14 @@ class Stages:
         if self.plan.start is not None:
             return [self.plan.start]
         if self.plan.given is not None:
-            return [self._normalised(self.plan.given)]
+            return [self._normalized(self.plan.given)]
         width = min(max(self.widths[0], WIDE), self.rows.X.shape[1])
         candidates = self._random_maps(width, self.plan.n_random)
         if self.plan.subspace:
             Z = self.draw_centers(split.train, SUBSPACE_CENTERS)
             plain = self.problem.objective(split.train, Z, START_ALPHA)
             candidates.append(subspace_map(plain, width, split.train.weights))
-        maps = [self._normalised(B) for B in candidates]
+        maps = [self._normalized(B) for B in candidates]
         if len(maps) == 1:
             return maps
         objective = self.problem.objective(split.train, split.Z, START_ALPHA)
@@ -166,7 +166,7 @@ class Stages:
 
     def first_map(self) -> FloatArray:
         """A start that needs no work, for an interruption before anything was learned."""
-        return self._normalised(self._random_maps(self.widths[0], 1)[0])
+        return self._normalized(self._random_maps(self.widths[0], 1)[0])
 
     def plain_map(self) -> FloatArray:
         """No feature learning: all directions alike."""
@@ -176,7 +176,7 @@ class Stages:
         random = self._random(1)
         return [random_map(width, self.rows.X.shape[1], random) for _ in range(number)]
 
-    def _normalised(self, B: FloatArray) -> FloatArray:
+    def _normalized(self, B: FloatArray) -> FloatArray:
         """The map with a median distance of 1: the length scale follows the current B."""
         return B / median_distance(self.rows.X[:MEDIAN_ROWS] @ B.T)
 

@@ -23,7 +23,7 @@ def gradient_outer_product(point: HyperKernelPoint, weights: FloatArray) -> Floa
     The result is ``M = sum_i w_i g_i g_i^T / sum w``, summed over targets, (n_components,
     n_components), so that the average gradient outer product is ``B^T M B``.
     """
-    V = point.blocks.centre_images
+    V = point.blocks.center_images
 
     def part(block: KernelBlock) -> tuple[FloatArray]:
         total = np.zeros((V.shape[1], V.shape[1]))

@@ -65,7 +65,7 @@ class VarPro:
         """Iterations that are worth spending at one setting of a search."""
         return 25 if self.steps == "lbfgs" else 100
 
-    def minimise(
+    def minimize(
         self,
         objective: HyperKernelObjective,
         start: HyperKernelPoint,
@@ -85,7 +85,7 @@ class VarPro:
         if smooth and limits.strength == 0.0:
             return varpro_lbfgs(objective, start, radius=limits.radius, watch=watch, **options)
         if smooth and limits.radius is None:
-            return factored_lbfgs(_Penalised(objective, start.W, watch), start, **options)
+            return factored_lbfgs(_Penalized(objective, start.W, watch), start, **options)
         return varpro_gradient(
             objective,
             start,
@@ -98,7 +98,7 @@ class VarPro:
         )
 
 
-class _Penalised(CompositeObjective[HyperKernelPoint]):
+class _Penalized(CompositeObjective[HyperKernelPoint]):
     """The objective with the trace norm, telling a watcher about every point."""
 
     def __init__(self, objective: HyperKernelObjective, W: FloatArray, watch: Watch | None) -> None:

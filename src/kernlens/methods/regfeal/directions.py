@@ -69,7 +69,7 @@ class WeightedDirections:
         if not D.max() > 0.0:
             return self
         shares = (D / D.max()) ** (self.r / 2.0)
-        return WeightedDirections(self.R @ U, _normalised(shares), self.r)
+        return WeightedDirections(self.R @ U, _normalized(shares), self.r)
 
     def beyond(self, target: WeightedDirections, factor: float) -> WeightedDirections:
         """Go `factor` times as far as `target`, along the straight line of log Lambda."""
@@ -77,10 +77,10 @@ class WeightedDirections:
         here, there = np.log(self.shares), (turn * np.log(target.shares)) @ turn.T
         step = factor * (there - np.diag(here))
         if np.array_equal(self.R, target.R):
-            return replace(self, shares=_normalised(_relative_exp(here + np.diag(step))))
+            return replace(self, shares=_normalized(_relative_exp(here + np.diag(step))))
         values, vectors = np.linalg.eigh(np.diag(here) + 0.5 * (step + step.T))
         order = np.argsort(-values, kind="stable")
-        shares = _normalised(_relative_exp(values[order]))
+        shares = _normalized(_relative_exp(values[order]))
         return WeightedDirections(self.R @ vectors[:, order], shares, self.r)
 
     def turned(self, tangent: FloatArray) -> WeightedDirections:
@@ -91,7 +91,7 @@ class WeightedDirections:
     def leading(self, n_directions: int) -> WeightedDirections:
         """The directions with the largest shares, largest first."""
         order = np.argsort(-self.shares, kind="stable")[:n_directions]
-        return WeightedDirections(self.R[:, order], _normalised(self.shares[order]), self.r)
+        return WeightedDirections(self.R[:, order], _normalized(self.shares[order]), self.r)
 
     def without_small(self, smallest: float) -> WeightedDirections:
         """The directions with at least this share, largest first; the largest in any case."""
@@ -109,7 +109,7 @@ class WeightedDirections:
         return weighted
 
 
-def _normalised(shares: FloatArray) -> FloatArray:
+def _normalized(shares: FloatArray) -> FloatArray:
     shares = np.maximum(shares / shares.sum(), SMALLEST_SHARE)
     result: FloatArray = shares / shares.sum()
     return result

@@ -159,7 +159,7 @@ class HermiteObjective:
             theta, intercept = self._ridge(Z, features, root)
         else:
             method = FeatureNewton(self.loss, y, weights, 1.0, features.matrix(Z) * root)
-            theta, intercept, _ = method.minimise(None, 1e-8)
+            theta, intercept, _ = method.minimize(None, 1e-8)
         function = PolynomialFunction(
             features, directions.R, theta * root, intercept, self.sequence
         )

@@ -97,7 +97,7 @@ class BaseRandomFeatures(FittingMixin):
         """The instantiation of the fitted function."""
 
     @property
-    def _penalised_norm(self) -> str:
+    def _penalized_norm(self) -> str:
         """Norm of the weight function that is penalised."""
         return "l2"
 
@@ -124,7 +124,7 @@ class BaseRandomFeatures(FittingMixin):
             alphas=alphas_of(self.alpha),
             mixed=bool(self.mix_alphas),
             solver=solver.name,
-            penalty=self._penalised_norm,
+            penalty=self._penalized_norm,
             kitchen_sinks=self._kitchen_sinks,
             paper_units=isinstance(self.alpha, PaperAlpha),
             intercept=bool(self.fit_intercept),

@@ -239,6 +239,6 @@ def _shares(
     if not function.instantiation.additive:
         return np.sqrt(np.maximum(np.diagonal(product), 0.0))
     values = function.column_functions(X)
-    centred = values - np.average(values, axis=1, weights=weights)[:, None]
-    spread: FloatArray = np.sqrt(np.average(centred**2, axis=1, weights=weights).sum(axis=0))
+    centered = values - np.average(values, axis=1, weights=weights)[:, None]
+    spread: FloatArray = np.sqrt(np.average(centered**2, axis=1, weights=weights).sum(axis=0))
     return spread

@@ -88,7 +88,7 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
         return self.solver if given else FunctionalGradient()
 
     @property
-    def _penalised_norm(self) -> str:
+    def _penalized_norm(self) -> str:
         return str(self.penalty)
 
     def _candidates(

@@ -247,8 +247,8 @@ def small_weight(weights: FloatArray) -> float:
 
 def feature_unit(system: RidgeSystem) -> float:
     """Mean squared length of the features, centred if there is a constant; 1 if that is zero."""
-    centred = float(np.trace(system.gram)) / system.total
-    return _unit(centred, centred + float(np.square(system.feature_mean).sum()))
+    centered = float(np.trace(system.gram)) / system.total
+    return _unit(centered, centered + float(np.square(system.feature_mean).sum()))
 
 
 def kernel_unit(K: FloatArray, weights: FloatArray, intercept: bool) -> float:
@@ -258,9 +258,9 @@ def kernel_unit(K: FloatArray, weights: FloatArray, intercept: bool) -> float:
     return _unit(whole - intercept * float(shares @ K @ shares), whole)
 
 
-def _unit(centred: float, whole: float) -> float:
+def _unit(centered: float, whole: float) -> float:
     """What is left after centring, unless that is rounding."""
-    return centred if centred > ROUNDING * whole else 1.0
+    return centered if centered > ROUNDING * whole else 1.0
 
 
 def log_norms(squares: FloatArray, log_scale: float) -> FloatArray:

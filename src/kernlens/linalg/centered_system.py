@@ -36,7 +36,7 @@ PRECONDITION_MIN_SAMPLES = 50_000
 TOTAL_CUTOFF = 1e-11
 
 
-class CentredSystem:
+class CenteredSystem:
     """Weights, centring and shift around a kernel operator.
 
     Parameters
@@ -73,7 +73,7 @@ class CentredSystem:
         total = root.total(n_targets)
         self._inverse_total = np.linalg.pinv(total, rcond=TOTAL_CUTOFF, hermitian=True)
 
-    def centre(self, b: FloatArray) -> FloatArray:
+    def center(self, b: FloatArray) -> FloatArray:
         """Return ``Pi b``."""
         if not self.has_intercept:
             return b
@@ -86,7 +86,7 @@ class CentredSystem:
     def apply(self, b: FloatArray) -> FloatArray:
         """Return the matrix of the system times `b`, for `b` in the range of Pi."""
         image = self.root.adjoint(self.operator.matvec(self.root.apply(b)))
-        return self.centre(image) + self.shift * b
+        return self.center(image) + self.shift * b
 
     def intercept(self, rhs: FloatArray, kernel_dual: FloatArray) -> FloatArray:
         """Return the optimal intercept (n_targets,), given ``K dual``; zeros if there is none."""
@@ -114,7 +114,7 @@ class CentredSystem:
         loss that couples the targets has no direct solve, one whose curvature is not the same for
         all targets no preconditioner, and both run plain conjugate gradients instead.
         """
-        rhs = self.centre(rhs)
+        rhs = self.center(rhs)
         n = self.operator.n_samples
         if solver == "auto":
             solver = "direct" if n <= DIRECT_MAX_SAMPLES else "cg"
@@ -128,7 +128,7 @@ class CentredSystem:
         if solver == "direct" and roots is not None:
             return self._solve_directly(rhs, roots)
         if start is not None:
-            start = self.centre(start)
+            start = self.center(start)
         result = conjugate_gradient(self.apply, rhs, start=start, tol=tol, max_iter=patience)
         if result.status is not Status.MAX_ITER or patience == max_iter:
             return result
@@ -142,7 +142,7 @@ class CentredSystem:
             self.apply,
             rhs,
             start=plain.solution,
-            precondition=lambda r: self.centre(preconditioner(r)),
+            precondition=lambda r: self.center(preconditioner(r)),
             tol=tol,
             max_iter=max_iter,
         )
@@ -156,15 +156,15 @@ class CentredSystem:
             targets = slice(None) if len(roots) == 1 else slice(t, t + 1)
             factor = _factor(matrix, root, self.shift, self.has_intercept)
             solution[targets] = cho_solve(factor, rhs[targets].T, check_finite=False).T
-        return SolveResult(self.centre(solution), Status.CONVERGED, 1)
+        return SolveResult(self.center(solution), Status.CONVERGED, 1)
 
 
 def _factor(
-    matrix: FloatArray, root: FloatArray, shift: float, centred: bool
+    matrix: FloatArray, root: FloatArray, shift: float, centered: bool
 ) -> tuple[FloatArray, bool]:
     scaled = matrix * root[:, None]
     scaled *= root
-    if centred:
+    if centered:
         unit = root / np.linalg.norm(root)
         column = scaled @ unit
         scaled -= np.outer(unit, column)

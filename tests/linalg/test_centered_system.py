@@ -7,7 +7,7 @@ import pytest
 
 from kernlens._result import Status
 from kernlens.kernels.one_dimensional import make_kernel
-from kernlens.linalg.centred_system import CentredSystem
+from kernlens.linalg.centered_system import CenteredSystem
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
@@ -25,7 +25,7 @@ def setup(kernel="brownian", weighting="equal", n=80, m=5, alpha=0.01, seed=0):
     weights = sample_weights(weighting, n, rng)
     operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
     root = DiagonalRoot(np.sqrt(weights)[None])
-    system = CentredSystem(operator, root, alpha * weights.sum(), 2)
+    system = CenteredSystem(operator, root, alpha * weights.sum(), 2)
     return system, X, W, y, weights, alpha
 
 
@@ -61,12 +61,12 @@ def test_every_solver_gives_the_bordered_solution(kernel, weighting, solver):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_without_an_intercept_it_is_plain_kernel_ridge(weighting, solver):
     # A kernel that is positive without centring.
-    centred, _, _, y, weights, alpha = setup("gaussian", weighting)
-    system = CentredSystem(centred.operator, centred.root, centred.shift, 2, intercept=False)
+    centered, _, _, y, weights, alpha = setup("gaussian", weighting)
+    system = CenteredSystem(centered.operator, centered.root, centered.shift, 2, intercept=False)
     root = np.sqrt(weights)
     result = system.solve(root * y, solver=solver, tol=1e-12)
     assert result.status is Status.CONVERGED
-    K = centred.operator.matrix
+    K = centered.operator.matrix
     matrix = root[:, None] * K * root + alpha * weights.sum() * np.eye(len(root))
     expected = root * np.linalg.solve(matrix, (root * y).T).T
     dual = system.root.apply(result.solution)
@@ -85,7 +85,7 @@ def test_a_matrix_that_is_held_is_solved_like_one_that_is_not(kernel, solver):
         held.submatrix(rows, columns), operator.submatrix(rows, columns), atol=1e-14
     )
     np.testing.assert_allclose(held.matvec(y), operator.matvec(y), atol=1e-10)
-    whole = CentredSystem(held, system.root, system.shift, 2)
+    whole = CenteredSystem(held, system.root, system.shift, 2)
     expected = system.solve(np.sqrt(weights) * y, solver="direct").solution
     found = whole.solve(np.sqrt(weights) * y, solver=solver, tol=1e-12)
     assert found.status is Status.CONVERGED
@@ -106,7 +106,7 @@ def test_very_few_rows(solver, n):
 def test_dead_particles_leave_the_centred_targets_over_the_shift(kernel, solver):
     _, X, _, y, _, _ = setup()
     operator = ProjectedKernelOperator(np.zeros((3, 4)), X, make_kernel(kernel))
-    system = CentredSystem(operator, DiagonalRoot(np.ones((1, len(X)))), 0.5, 2)
+    system = CenteredSystem(operator, DiagonalRoot(np.ones((1, len(X)))), 0.5, 2)
     solution = system.solve(y, solver=solver).solution
     np.testing.assert_allclose(solution, (y - y.mean(axis=1, keepdims=True)) / 0.5, atol=1e-12)
 
@@ -115,24 +115,24 @@ def test_dead_particles_leave_the_centred_targets_over_the_shift(kernel, solver)
 def test_centring_is_an_orthogonal_projection_away_from_constants(coupled):
     system, X, *_ = setup(weighting="with_zeros")
     if coupled:
-        system = CentredSystem(system.operator, softmax_root(len(X)), 1.0, 3)
+        system = CenteredSystem(system.operator, softmax_root(len(X)), 1.0, 3)
     shape = (system.n_targets, len(X))
-    P = dense_matrix(system.centre, shape)
+    P = dense_matrix(system.center, shape)
     np.testing.assert_allclose(P, P.T, atol=1e-14)
     np.testing.assert_allclose(P @ P, P, atol=1e-14)
     for constant in np.eye(system.n_targets):
         image = system.root.adjoint(np.tile(constant[:, None], len(X)))
-        np.testing.assert_allclose(system.centre(image), 0.0, atol=1e-14)
+        np.testing.assert_allclose(system.center(image), 0.0, atol=1e-14)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_coupled_targets_are_solved_as_one_dense_system(solver):
     base = setup(n=40)[0]
-    system = CentredSystem(base.operator, softmax_root(40), 0.3, 3)
+    system = CenteredSystem(base.operator, softmax_root(40), 0.3, 3)
     rhs = np.random.default_rng(2).standard_normal((3, 40))
     result = system.solve(rhs, solver=solver, tol=1e-12)
     assert result.status is Status.CONVERGED
-    P = dense_matrix(system.centre, (3, 40))
+    P = dense_matrix(system.center, (3, 40))
     A = P @ dense_matrix(system.apply, (3, 40)) @ P + 0.3 * (np.eye(120) - P)
     expected = np.linalg.solve(A, P @ rhs.ravel()).reshape(3, 40)
     np.testing.assert_allclose(result.solution, expected, atol=1e-9)
@@ -142,10 +142,10 @@ def test_coupled_targets_are_solved_as_one_dense_system(solver):
 def test_targets_with_curvatures_of_their_own(solver):
     base, _, _, y, _, alpha = setup(n=60)
     roots = np.random.default_rng(1).uniform(0.001, 1.0, (2, 60))
-    system = CentredSystem(base.operator, DiagonalRoot(roots), alpha * 60, 2)
+    system = CenteredSystem(base.operator, DiagonalRoot(roots), alpha * 60, 2)
     solution = system.solve(roots * y, solver=solver, tol=1e-12).solution
     for t in range(2):
-        one = CentredSystem(base.operator, DiagonalRoot(roots[t : t + 1]), alpha * 60, 1)
+        one = CenteredSystem(base.operator, DiagonalRoot(roots[t : t + 1]), alpha * 60, 1)
         alone = one.solve(roots[t : t + 1] * y[t : t + 1], solver="direct").solution
         np.testing.assert_allclose(solution[t : t + 1], alone, atol=1e-8)
 
@@ -162,7 +162,7 @@ def test_constants_shared_by_the_classes_stay_out_of_the_duals():
         operator = ProjectedKernelOperator(
             np.eye(2), rng.standard_normal((n, 2)), make_kernel("brownian")
         )
-        system = CentredSystem(operator, root, 1e-3 * n, 3)
+        system = CenteredSystem(operator, root, 1e-3 * n, 3)
         result = system.solve(rhs, tol=1e-10)
         dual = root.apply(result.solution)
         assert result.status is Status.CONVERGED
@@ -195,15 +195,15 @@ def test_preconditioner_is_the_inverse_of_the_nystrom_system(kernel, weighting):
     columns -= np.outer(unit, unit @ columns)
     low_rank = columns @ np.linalg.solve(anchor.T @ K @ anchor, columns.T)
     expected = np.linalg.inv(low_rank + system.shift * np.eye(30))
-    r = system.centre(np.random.default_rng(1).standard_normal((2, 30)))
-    np.testing.assert_allclose(system.centre(built(r)), r @ expected, rtol=1e-7, atol=1e-9)
+    r = system.center(np.random.default_rng(1).standard_normal((2, 30)))
+    np.testing.assert_allclose(system.center(built(r)), r @ expected, rtol=1e-7, atol=1e-9)
 
 
 def test_preconditioner_with_all_rows_is_the_inverse():
     system, _, _, y, *_ = setup(n=60, alpha=1e-2)
     built = NystromPreconditioner.build(system.operator, system.root, system.shift, rank=59)
     exact = system.solve(y, solver="direct").solution
-    np.testing.assert_allclose(system.centre(built(system.centre(y))), exact, atol=1e-8)
+    np.testing.assert_allclose(system.center(built(system.center(y))), exact, atol=1e-8)
 
 
 def test_preconditioner_refuses_targets_with_several_curvatures():
@@ -233,5 +233,5 @@ def test_preconditioned_solve_never_holds_a_square_matrix():
 def test_a_shift_below_rounding_still_factorises():
     system, _, _, y, *_ = setup(alpha=1e-22)
     dual = system.solve(y, solver="direct").solution
-    residual = system.centre(system.operator.matvec(dual)) - system.centre(y)
+    residual = system.center(system.operator.matvec(dual)) - system.center(y)
     assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(y)
