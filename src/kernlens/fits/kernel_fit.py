@@ -68,7 +68,7 @@ class KernelFitter:
     alpha : float
         Regularisation (the paper's lambda).
     solver : {"auto", "direct", "cg"}
-        See :meth:`CentredSystem.solve`.
+        See :meth:`CenteredSystem.solve`.
     intercept : bool
         Whether there is one; else c = 0.
     """
