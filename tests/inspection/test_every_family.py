@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.base import is_classifier
 
-from families import ESTIMATORS, decision, family_of, light
+from families import ESTIMATORS, light
 from kernlens.base.search import SearchRecord
 from kernlens.inspection import (
     alpha_search,
@@ -106,16 +106,3 @@ def test_average_derivatives_have_the_names_of_the_columns(learner):
     np.testing.assert_allclose(derivatives.root_mean_square**2, model.sensitivity(X), rtol=1e-9)
     assert list(derivatives.by_name()) == NAMES
     assert derivatives.by_name()["weight"] == pytest.approx(derivatives.mean[2])
-
-
-@every
-def test_a_direction_without_derivative_does_not_move_the_prediction(learner):
-    # Three columns, one of them constant: no derivative, no importance, no loading.
-    X, y = sample(learner)
-    X["height"] = 3.0
-    model = light(learner).fit(X, y)
-    assert np.all(model.gradient(X)[:, 1] == 0.0)
-    assert model.feature_importances_[1] == 0.0
-    moved = X.assign(height=5.0)
-    np.testing.assert_allclose(decision(model, moved), decision(model, X), rtol=1e-12)
-    assert family_of(learner).name

@@ -153,3 +153,13 @@ def test_inputs_already_in_order_are_copied():
     rows = canonical_rows(X, y, weights)
     rows.X[:] = 7.0
     assert X.max() == 2.0
+
+
+def test_constant_columns_do_not_change_the_order():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.standard_normal((30, 3)), rng.standard_normal((1, 30)), np.ones(30)
+    plain = canonical_rows(X, y, weights)
+    more = canonical_rows(np.insert(X, [0, 2], [[7.0, -0.0]], axis=1), y, weights)
+    np.testing.assert_array_equal(more.X[:, [1, 2, 4]], plain.X)
+    np.testing.assert_array_equal(more.y, plain.y)
+    np.testing.assert_array_equal(more.group, plain.group)
