@@ -114,7 +114,7 @@ SHARED_PARAMETERS: Parameters = {
         "gaussian",
         "str or RadialKernel",
         """Mother kernel: ``"gaussian"``, ``"matern32"``, ``"matern52"``, ``"rational_quadratic"``,
-        ``"laplace"``; or a subclass of ``kernlens.kernels.radial.RadialKernel`` with its profile
+        ``"laplace"``; or a subclass of ``kernlens.kernels.RadialKernel`` with its profile
         and derivative.""",
         search=("matern52",),
     ),

@@ -86,8 +86,8 @@ SPACE: Parameters = {
         "str or kernel object",
         """``"gaussian"``, ``"matern32"``, ``"matern52"``, ``"rational_quadratic"``, ``"linear"``,
         ``"polynomial"`` (degree 3), ``"exponential_dot"``; or an instance of a subclass of
-        ``kernlens.kernels.radial.RadialKernel`` or
-        ``kernlens.kernels.dot_product.DotProductKernel`` with its profile and two derivatives.""",
+        ``kernlens.kernels.RadialKernel`` or
+        ``kernlens.kernels.DotProductKernel`` with its profile and two derivatives.""",
         search=("gaussian", "matern32"),
     ),
     "length_scale": Parameter(

@@ -131,7 +131,7 @@ WEIGHTING_PARAMETERS: Parameters = {
         ``sign(x_j - b)`` with a Gaussian kernel (``"relu"``, ``"sign"``, ``"stumps"``), or the
         first two with the exponential one (``"exp_relu"``, ``"exp_sign"``). ``"auto"`` compares
         the first three on rows left out. A
-        :class:`~kernlens.features.weightings.CustomWeighting` is one of your own.""",
+        :class:`~kernlens.features.CustomWeighting` is one of your own.""",
     ),
     "solver": Parameter(
         Or((FunctionalGradient,), Choice(("auto", *SOLVERS), other="a FunctionalGradient")),
