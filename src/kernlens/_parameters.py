@@ -168,6 +168,22 @@ class Jobs(Kind):
 
 
 @dataclass(frozen=True)
+class Verbosity(Kind):
+    """True or False, or how much is shown as an integer of at least 0."""
+
+    def check(self, name: str, value: Any) -> None:
+        if isinstance(value, bool | np.bool_):
+            return
+        if not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(
+                f"{name} must be True, False or an integer of at least 0, got {value!r}."
+            )
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (None, -1, 0.5, "yes")
+
+
+@dataclass(frozen=True)
 class Optional(Kind):
     """None, or another kind."""
 
@@ -297,4 +313,4 @@ N_JOBS = Parameter(
 RANDOM_STATE = Parameter(
     Anything(), None, "int, RandomState or None", "Seed of everything that is drawn."
 )
-VERBOSE = Parameter(Anything(), False, "bool", "Show a progress bar.")
+VERBOSE = Parameter(Verbosity(), False, "bool or int", "Show a progress bar.")

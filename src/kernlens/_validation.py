@@ -124,9 +124,16 @@ def check_non_negative(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
 
 
+def _matrix_of_numbers(init: ArrayLike) -> FloatArray:
+    try:
+        return np.array(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"init must be a word or a matrix of numbers, got {init!r}.") from None
+
+
 def check_particles(init: ArrayLike, n_particles: int, n_features: int) -> FloatArray:
     """Return user's particles as float64 of shape (n_particles, n_features)."""
-    W = np.array(init, dtype=np.float64)
+    W = _matrix_of_numbers(init)
     if W.shape != (n_particles, n_features):
         raise ValueError(
             f"init must have shape (n_particles, n_features) = ({n_particles}, {n_features}), "
@@ -175,7 +182,7 @@ def check_sequence(name: str, value: Any) -> list[Any]:
 
 def check_map(init: ArrayLike, n_features: int) -> FloatArray:
     """Return a user's first map as float64 of shape (n_components, n_features)."""
-    B = np.array(init, dtype=np.float64)
+    B = _matrix_of_numbers(init)
     if B.ndim != 2 or B.shape[1] != n_features or len(B) == 0:
         raise ValueError(
             f"init must have shape (n_components, n_features) with n_features = {n_features}, "

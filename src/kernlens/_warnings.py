@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
+from types import FrameType
 
-#: Frames of this folder are not the user's.
-_OURS = str(Path(__file__).parent)
+#: Packages whose frames are not the user's: this one, and those that call it for the user.
+NOT_THE_USER = ("kernlens", "sklearn", "joblib")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning at the nearest frame outside of this package.
+    """Issue a warning at the nearest frame of the user, also if a pipeline or a search is between.
 
     Parameters
     ----------
@@ -21,7 +21,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """
     level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back is not None and _package(frame) in NOT_THE_USER:
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -199,3 +199,13 @@ def test_gradients_of_an_unfitted_model(learner):
     for method in ("gradient", "sensitivity"):
         with pytest.raises(NotFittedError, match="is not fitted yet"):
             getattr(learner(), method)(elsewhere())
+
+
+@in_every_variant
+def test_gradients_at_the_rows_of_the_fit_do_not_depend_on_the_batch(learner, settings):
+    # The rows of the fit are where piecewise linear functions have their kinks.
+    X = rows()
+    model = fitted(learner, **settings)
+    together = model.gradient(X)
+    alone = np.concatenate([model.gradient(X[i : i + 1]) for i in range(12)])
+    np.testing.assert_allclose(alone, together[:12], rtol=1e-6, atol=1e-8 * np.abs(together).max())

@@ -8,7 +8,15 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import KFold
 
 from families import ESTIMATORS, decision, light
-from kernlens import BKerNNClassifier, BKerNNRegressor, regularization_path
+from kernlens import (
+    BKerNNClassifier,
+    BKerNNRegressor,
+    KernelLaplacianClassifier,
+    KernelLaplacianRegressor,
+    PaperAlpha,
+    RKHSWeightingRegressor,
+    regularization_path,
+)
 from kernlens.datasets import make_absolute_sum
 
 
@@ -70,7 +78,7 @@ def test_classifier_and_scoring(data):
     assert np.all(path.scores < 0) and path.scores.shape == (2, 2)
 
 
-@pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [np.nan], [-1.0]])
+@pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [np.nan], [-1.0], "many", [["a"]]])
 def test_bad_alphas_are_named(data, alphas):
     with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
         regularization_path(BKerNNRegressor(), data.X, data.y, alphas=alphas)
@@ -117,3 +125,32 @@ def test_weights_are_repetitions_along_a_path(learner):
     np.testing.assert_allclose(
         decision(one.estimators[0], X), decision(two.estimators[0], X), rtol=1e-6, atol=1e-8
     )
+
+
+def test_rows_without_a_target_are_learned_from_and_not_scored(data):
+    few = np.arange(len(data.y)) % 3 == 0
+    y = np.where(few, data.y, np.nan)
+    model = KernelLaplacianRegressor(random_state=0)
+    path = regularization_path(model, data.X, y, alphas=[1e-3], cv=KFold(2))
+    train, test = next(KFold(2).split(data.X))
+    fitted = KernelLaplacianRegressor(alpha=1e-3, random_state=0).fit(data.X[train], y[train])
+    scored = test[few[test]]
+    assert path.scores[0, 0] == pytest.approx(fitted.score(data.X[scored], data.y[scored]))
+
+    labels = np.where(few, (data.y > np.median(data.y)).astype(int), -1)
+    model = KernelLaplacianClassifier(random_state=0)
+    path = regularization_path(model, data.X, labels, alphas=[1e-3], cv=KFold(2))
+    fitted = KernelLaplacianClassifier(alpha=1e-3, random_state=0).fit(data.X[train], labels[train])
+    expected = fitted.score(data.X[scored], labels[scored])
+    assert path.scores[0, 0] == pytest.approx(expected)
+    assert set(labels[model.labeled_rows(labels)]) == {0, 1}
+
+
+def test_alphas_stay_in_the_unit_of_the_estimator(data):
+    model = RKHSWeightingRegressor(
+        alpha=PaperAlpha(1e-4), instantiation="relu", correlation=0.5, random_state=0
+    )
+    path = regularization_path(model, data.X, data.y, alphas=[1e-3, 1e-5], cv=2)
+    assert [fit.alpha for fit in path.estimators] == [PaperAlpha(1e-3), PaperAlpha(1e-5)]
+    with pytest.raises(ValueError, match="alphas must be a list of values"):
+        regularization_path(model, data.X, data.y, alphas=3)

@@ -188,3 +188,18 @@ def test_only_rounding_is_forgiven():
     for rise, accepted in ((2 * eps, True), (20 * eps, False)):
         step = backtrack(lambda size, rise=rise: (0, 1.0 + rise, 0.0), 1.0, 1.0, StepRule())
         assert (step is not None) == accepted
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("contraction", value) for value in (0.0, 1.0, -1.0, 2.0, "a", None, np.nan)],
+        *[("dilation", value) for value in (0.0, -0.5, 1.5, "a")],
+        *[("decrease", value) for value in (0.0, -1.0, np.inf)],
+        *[("largest", value) for value in (0.0, -1.0, np.nan)],
+    ],
+)
+def test_constants_out_of_range_are_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be "):
+        StepRule(**{name: value})
+    assert StepRule(dilation=1.0, largest=2.0).largest == 2.0

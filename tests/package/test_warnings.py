@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from families import ESTIMATORS, family_of, light
+from kernlens import BKerNNRegressor
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,13 @@ def test_a_fit_that_ends_well_is_silent(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         light(learner, **easy).fit(X, y)
+
+
+def test_inside_a_pipeline_the_line_is_still_the_one_of_the_user():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    pipeline = make_pipeline(StandardScaler(), BKerNNRegressor(alpha=1e-4, max_iter=1, tol=1e-15))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pipeline.fit(X, np.sin(3.0 * X[:, 0]))
+    (warning,) = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
+    assert warning.filename == __file__

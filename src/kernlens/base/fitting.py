@@ -268,7 +268,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_targets, n_features)
             Derivatives of `predict` of a regressor, or of `decision_function` of a classifier, in
-            the columns of X. Where the function has a kink it is the derivative of one side, and
+            the columns of X. Where the function has a kink it is the mean of both sides, and
             where predictions are cut off at the range of the targets it is zero.
         """
         gradients = self._decision_gradient(X)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens.base.search import SearchRecord
@@ -41,12 +42,13 @@ def alpha_search(model: Any) -> AlphaSearch | None:
     -------
     AlphaSearch or None
     """
+    check_is_fitted(model)
     tried = getattr(model, "alpha_search_", None)
     if tried is None or len(tried["loss"]) == 0:
         return None
     alphas, losses = SearchRecord.of_dict(tried).curve("alpha")
     # A setting that could not be scored has no place on the curve.
     scored = np.isfinite(losses)
-    if not scored.any():
+    if np.count_nonzero(scored) < 2:
         return None
     return AlphaSearch(alphas[scored], losses[scored], float(model.alpha_))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
 from kernlens._array import FloatArray
 from kernlens.inspection._feature_names import resolve_feature_names
@@ -63,6 +64,7 @@ def column_profile(
     """
     if column is None:
         column = int(np.argmax(model.feature_importances_))
+    check_consistent_length(X, y)
     response = make_response(model, y, target)
     return ColumnProfile(
         name=resolve_feature_names(model, feature_names)[column],

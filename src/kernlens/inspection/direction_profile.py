@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
 from kernlens._array import FloatArray
 from kernlens.inspection._response import make_response
@@ -83,6 +84,7 @@ def direction_profile(
             f"direction must be 0 to {coordinates.shape[1] - 1}, one of the directions the model "
             f"kept, got {direction}."
         )
+    check_consistent_length(X, y)
     response = make_response(model, y, target)
     rows = np.asarray(X, dtype=np.float64)
     z = coordinates[:, direction]

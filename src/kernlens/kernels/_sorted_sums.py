@@ -11,6 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+#: Queries this near to a knot, relative to the size of the knots, are at it.
+SAME_KNOT = 1e-12
+
 
 @njit(nogil=True, cache=True)
 def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
@@ -259,36 +262,59 @@ def exponential_values(points, left, right, guide, queries, out):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
+def brownian_slope(knots, values, a):  # type: ignore[no-untyped-def]
+    """Slope right of the knot with index `a`; zero before the first and after the last one."""
+    if a < 0 or a >= knots.size - 1:
+        return 0.0
+    return (values[a + 1] - values[a]) / (knots[a + 1] - knots[a])
+
+
+@njit(nogil=True, cache=True)
 def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
-    """Write ``g_j'(queries[j, i])``, the slope right of a knot, to `out` (t, b, n_queries)."""
-    last = points.shape[1] - 1
+    """Write ``g_j'(queries[j, i])`` to `out` (t, b, n_queries); at a knot, the mean of two slopes."""
     for j in range(queries.shape[0]):
         knots, cells = points[j], guide[j]
         per_unit = cells_per_unit(knots, cells)
+        near = SAME_KNOT * (abs(knots[0]) + abs(knots[-1]))
         for i in range(queries.shape[1]):
-            a = locate(knots, queries[j, i], cells, per_unit)
+            # Rounding puts the projection of a training row on either side of its own knot.
+            left = locate(knots, queries[j, i] - near, cells, per_unit)
+            right = locate(knots, queries[j, i] + near, cells, per_unit)
             for t in range(out.shape[0]):
-                out[t, j, i] = 0.0
-                if 0 <= a < last:
-                    rise = tables[t, j, a + 1] - tables[t, j, a]
-                    out[t, j, i] = rise / (knots[a + 1] - knots[a])
+                values = tables[t, j]
+                slope = brownian_slope(knots, values, left)
+                if right != left:
+                    slope = 0.5 * (slope + brownian_slope(knots, values, right))
+                out[t, j, i] = slope
+
+
+@njit(nogil=True, cache=True)
+def exponential_slope(points, left, right, query, a):  # type: ignore[no-untyped-def]
+    """Derivative at `query` if the points up to the index `a` are left of it, the others right."""
+    slope = 0.0
+    if a >= 0:
+        slope -= 0.5 * np.exp(0.5 * (points[a] - query)) * left[a]
+    if a + 1 < points.size:
+        slope += 0.5 * np.exp(0.5 * (query - points[a + 1])) * right[a + 1]
+    return slope
 
 
 @njit(nogil=True, cache=True)
 def exponential_value_slopes(points, left, right, guide, queries, out):  # type: ignore[no-untyped-def]
-    """Write the derivatives of what :func:`exponential_values` adds to `out` (t, b, n_queries)."""
-    n = points.shape[1]
+    """Write the derivatives of :func:`exponential_values` to `out`, the mean of both at a point."""
     for j in range(queries.shape[0]):
-        per_unit = cells_per_unit(points[j], guide[j])
+        knots, cells = points[j], guide[j]
+        per_unit = cells_per_unit(knots, cells)
+        near = SAME_KNOT * (abs(knots[0]) + abs(knots[-1]))
         for i in range(queries.shape[1]):
             query = queries[j, i]
-            a = locate(points[j], query, guide[j], per_unit)
+            before = locate(knots, query - near, cells, per_unit)
+            after = locate(knots, query + near, cells, per_unit)
             for t in range(out.shape[0]):
-                slope = 0.0
-                if a >= 0:
-                    slope -= 0.5 * np.exp(0.5 * (points[j, a] - query)) * left[t, j, a]
-                if a + 1 < n:
-                    slope += 0.5 * np.exp(0.5 * (query - points[j, a + 1])) * right[t, j, a + 1]
+                slope = exponential_slope(knots, left[t, j], right[t, j], query, before)
+                if after != before:
+                    other = exponential_slope(knots, left[t, j], right[t, j], query, after)
+                    slope = 0.5 * (slope + other)
                 out[t, j, i] = slope
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
 
 from kernlens._array import FloatArray
 from kernlens._validation import check_count
@@ -78,7 +79,7 @@ def regularization_path(
     X : array-like of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Targets.
+        Targets. Rows without one, which the kernel Laplacian takes, are not scored.
     alphas : array-like or int, default=8
         Values to fit, or how many to place around the automatic choice, a factor sqrt(10) apart.
     cv : int, splitter or iterable, default=5
@@ -108,9 +109,10 @@ def regularization_path(
     values = _alpha_values(estimator, rows, alphas)
     scorer = check_scoring(estimator, scoring=scoring)
     splits = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)
+    labeled = _labeled_rows(estimator, y)
     columns = []
     for train, test in splits:
-        held_out = rows.take(test)
+        held_out = rows.take(test[labeled[test]])
         fits = _walk(estimator, rows.take(train), values)
         columns.append([scorer(fit, held_out.X, held_out.y, **held_out.weights) for fit in fits])
     fits = _walk(estimator, rows, values)
@@ -145,32 +147,60 @@ class _Rows:
         )
 
 
+def _labeled_rows(estimator: Any, y: Any) -> NDArray[np.bool_]:
+    """Rows that can be scored: all of them, unless the learner takes rows without a target."""
+    if not hasattr(estimator, "labeled_rows"):
+        return np.ones(_num_samples(y), dtype=bool)
+    found: NDArray[np.bool_] = estimator.labeled_rows(y)
+    return found
+
+
 def _alpha_values(estimator: BaseEstimator, rows: _Rows, alphas: ArrayLike | int) -> FloatArray:
     if isinstance(alphas, int | np.integer):
         check_count("alphas", alphas)
+        if is_dataclass(estimator.get_params()["alpha"]):
+            raise ValueError(
+                "alphas must be a list of values if the estimator has alpha in a unit of its own: "
+                "the automatic choice, which a number of alphas is placed around, has another."
+            )
         automatic = clone(estimator).set_params(alpha="auto")
         center = automatic.fit(rows.X, rows.y, **rows.weights).alpha_
         steps = np.arange(alphas) - (alphas - 1) / 2
         return np.asarray(center * 10.0 ** (-0.5 * steps))
-    values = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
-    if values.size == 0 or not np.all(values > 0) or not np.isfinite(values).all():
+    try:
+        values = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if (
+        values.ndim != 1
+        or values.size == 0
+        or not np.all(values > 0)
+        or not np.isfinite(values).all()
+    ):
         raise ValueError(f"alphas must be positive finite numbers, got {alphas!r}.")
     return values
 
 
 def _walk(estimator: BaseEstimator, rows: _Rows, alphas: FloatArray) -> list[Any]:
     """Fit at every alpha, each time from the fit before if the learner can go on from one."""
+    values = [_in_unit_of(estimator, float(alpha)) for alpha in alphas]
     if "warm_start" not in estimator.get_params():
         return [
-            clone(estimator).set_params(alpha=float(alpha)).fit(rows.X, rows.y, **rows.weights)
-            for alpha in alphas
+            clone(estimator).set_params(alpha=one).fit(rows.X, rows.y, **rows.weights)
+            for one in values
         ]
     fits: list[Any] = []
     walker = clone(estimator).set_params(warm_start=True)
-    for alpha in alphas:
-        walker.set_params(alpha=float(alpha)).fit(rows.X, rows.y, **rows.weights)
+    for one in values:
+        walker.set_params(alpha=one).fit(rows.X, rows.y, **rows.weights)
         fits.append(_frozen_copy(walker, estimator))
     return fits
+
+
+def _in_unit_of(estimator: BaseEstimator, value: float) -> Any:
+    """A value of alpha in the unit that the estimator has it in: a number, or such an object."""
+    alpha: Any = estimator.get_params()["alpha"]
+    return type(alpha)(value) if is_dataclass(alpha) else value
 
 
 def _frozen_copy(walker: Any, estimator: BaseEstimator) -> Any:

@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from kernlens._validation import check_between, check_positive
+
 Trial = TypeVar("Trial")
 
 MAX_BACKTRACKS = 60
@@ -19,21 +21,29 @@ class StepRule:
 
     Attributes
     ----------
-    contraction : float
+    contraction : float, default=0.5
         rho in (0, 1): a step that fails is multiplied by it.
-    dilation : float
+    dilation : float, default=0.5
         delta in (0, 1]: every search starts from the last step divided by it, 1 for steps that
         never grow.
-    decrease : float
+    decrease : float, default=1e-4
         c > 0: how much of the squared move, over the step, the objective must gain.
-    largest : float
-        s_max.
+    largest : float, default=inf
+        s_max > 0: no step is longer.
     """
 
     contraction: float = 0.5
     dilation: float = 0.5
     decrease: float = 1e-4
     largest: float = np.inf
+
+    def __post_init__(self) -> None:
+        check_between("contraction", self.contraction, 0.0, 1.0)
+        if self.dilation != 1.0:
+            check_between("dilation", self.dilation, 0.0, 1.0, "; or 1 for steps that never grow")
+        check_positive("decrease", self.decrease)
+        if self.largest != np.inf:
+            check_positive("largest", self.largest, other="infinity")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from families import FAMILIES, light
 from kernlens import BKerNNClassifier, BKerNNRegressor
-from kernlens.losses import HuberLoss
+from kernlens.losses import HuberLoss, LogisticLoss, MultinomialLoss
 from kernlens.penalties import FeaturePenalty
 
 both = pytest.mark.parametrize("estimator", [BKerNNRegressor, BKerNNClassifier])
@@ -121,3 +121,17 @@ def test_constant_targets_with_the_heuristic_alpha(value, loss):
     X, _ = sample(n=20)
     model = light(BKerNNRegressor, alpha="heuristic", loss=loss).fit(X, np.full(20, value))
     np.testing.assert_allclose(model.predict(X), value, rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize("loss", [LogisticLoss(), MultinomialLoss()])
+def test_numbers_are_not_fitted_by_a_loss_of_classes(loss):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(ValueError, match="loss must be a loss of numbers"):
+        BKerNNRegressor(loss=loss).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("init", [[1, "a"], {}, object()])
+def test_first_particles_that_are_no_numbers(init):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(ValueError, match="init must be a word or a matrix of numbers"):
+        BKerNNRegressor(init=init).fit(X, X[:, 0])

@@ -98,7 +98,7 @@ class RidgeFunctions:
     def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients ``(1/m) sum_j g_j'(w_j . x) w_j``, (n_targets, n_rows, n_inputs).
 
-        At a knot of a piecewise linear function it is the slope on its right.
+        At a knot of a piecewise linear function it is the mean of the slopes on both sides.
         """
 
         def slopes(queries: FloatArray) -> FloatArray:

@@ -20,10 +20,20 @@ from kernlens._parameters import (
     Regularization,
 )
 from kernlens.kernels.one_dimensional import KERNELS
-from kernlens.losses import Loss
+from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 from kernlens.penalties import PENALTIES, Penalty
 
 OPTIMIZERS = ("auto", "lbfgs", "plain")
+
+
+def _check_loss(loss: Loss) -> None:
+    """Refuse losses of classes, under which numbers have no finite fit."""
+    if isinstance(loss, LogisticLoss | MultinomialLoss):
+        raise ValueError(
+            f"loss must be a loss of numbers, got {type(loss).__name__}; use BKerNNClassifier for "
+            "classes."
+        )
+
 
 PARAMETERS: Parameters = {
     "alpha": Parameter(
@@ -44,7 +54,7 @@ PARAMETERS: Parameters = {
         """Number m of particles. More find weak directions more surely; cost is linear in it.""",
     ),
     "penalty": Parameter(
-        Or((Penalty,), Choice(tuple(PENALTIES))),
+        Or((Penalty,), Choice(tuple(PENALTIES), other="an instance of Penalty")),
         "feature",
         "str or Penalty",
         """``"feature"`` (few directions), ``"variable"`` (few columns), their less biased
@@ -63,7 +73,7 @@ PARAMETERS: Parameters = {
         search=("brownian", "exponential"),
     ),
     "loss": Parameter(
-        Or((Loss,), Choice(("squared", "huber"))),
+        Or((Loss,), Choice(("squared", "huber"), other="a Loss of numbers"), _check_loss),
         "squared",
         '{"squared", "huber"} or Loss',
         """``"huber"`` bends from square to linear at half the robust standard deviation of y; pass

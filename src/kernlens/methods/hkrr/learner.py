@@ -109,8 +109,9 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
 
     def _learn_with_search(self) -> LearnedKernel:
         search = self.searched = self._search()
-        chosen = self._choose(search)
-        record = search.record(chosen)
+        eligible = self._eligible(search)
+        chosen = min(eligible, key=lambda setting: setting.loss)
+        record = search.record(chosen, eligible)
         if self.plan.refit_centers is None:
             result = self._minimize_on_many(chosen.maps, chosen.alpha)
             tuned = Tuned(1.0, chosen.alpha, chosen.loss)
@@ -182,11 +183,10 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
             if min(setting.loss for setting in search.visited[already:]) >= best.loss:
                 return
 
-    def _choose(self, search: SettingSearch) -> Visited:
-        """The best setting; with a given alpha, the best at the end of the approach to it."""
+    def _eligible(self, search: SettingSearch) -> list[Visited]:
+        """Settings to choose from; with a given alpha, those at the end of the approach to it."""
         alpha = self.plan.given_alpha
-        eligible = [setting for setting in search.visited if alpha in (None, setting.alpha)]
-        return min(eligible, key=lambda setting: setting.loss)
+        return [setting for setting in search.visited if alpha in (None, setting.alpha)]
 
     def _tune(self, splits: list[Split], chosen: Visited) -> tuple[Tuned, bool]:
         """Settings of the last fit, and whether they are for the plain map."""

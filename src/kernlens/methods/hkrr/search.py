@@ -126,13 +126,16 @@ class SettingSearch:
         """The setting with the lowest held-out loss; of equal ones the first."""
         return min(self.visited, key=lambda setting: setting.loss)
 
-    def record(self, chosen: Visited) -> SearchRecord:
-        """What was tried, with the number of the attempt only if there were several."""
+    def record(self, chosen: Visited, eligible: Sequence[Visited]) -> SearchRecord:
+        """What could be chosen, with the number of the attempt only if there were several.
+
+        Alphas on the way to a given one are not among them.
+        """
         names = ["n_components", "alpha"] + ["attempt"] * (self.attempt > 0)
         return SearchRecord(
-            {name: np.array([getattr(tried, name) for tried in self.visited]) for name in names},
-            np.array([tried.loss for tried in self.visited]),
-            next(k for k, tried in enumerate(self.visited) if tried is chosen),
+            {name: np.array([getattr(tried, name) for tried in eligible]) for name in names},
+            np.array([tried.loss for tried in eligible]),
+            next(k for k, tried in enumerate(eligible) if tried is chosen),
         )
 
     def narrowed(self, setting: Visited, n_components: int) -> list[FloatArray]:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens.base.arrays import check_fit_arrays
 from kernlens.base.calibration import CalibratedMixin, Calibration, calibrate, with_doubts
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
-from kernlens.methods.kernel_laplacian.labels import labels_with_gaps, refuse_missing_labels
+from kernlens.methods.kernel_laplacian.labels import (
+    has_label,
+    labels_with_gaps,
+    refuse_missing_labels,
+    resolve_unlabeled,
+)
 from kernlens.methods.kernel_laplacian.parameters import CLASSIFIER_PARAMETERS
 
 #: Number of labelled rows of the smallest class from which probabilities are calibrated.
@@ -175,6 +182,21 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         self.classes_ = classes
         return self
+
+    def labeled_rows(self, y: ArrayLike) -> BoolArray:
+        """Say which rows have a label.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels; -1, or what `unlabeled` says, for rows that have none.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        labels = np.asarray(y)
+        return has_label(labels, resolve_unlabeled(labels, self.unlabeled))
 
     def _calibrate(self, learner: Any, learned: Any) -> None:
         positive = learner.rows.y > 0

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens._rows import CanonicalRows
 from kernlens.base.contract import all_or_nothing
@@ -163,6 +164,20 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         self._single_target = numbers.ndim == 1
         self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         return self
+
+    def labeled_rows(self, y: ArrayLike) -> BoolArray:
+        """Say which rows have a target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets, NaN for rows that have none.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        return has_target(np.atleast_2d(np.asarray(y, dtype=np.float64).T))
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         known = has_target(rows.y)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kernlens._validation import (
-    check_alpha,
     check_between,
     check_choice,
     check_count,
@@ -156,8 +155,8 @@ class PaperAlpha:
                 "PaperAlpha needs a number or a list of numbers; for a choice by the estimator "
                 f"set alpha='auto', got {self.value!r}."
             )
-        for alpha in check_sequence("alpha", self.value):
-            check_alpha(alpha, ("auto",))
+        for one in check_sequence("value", self.value):
+            check_positive("value", one)
 
 
 def alphas_of(alpha: Any) -> tuple[float, ...] | None:
