@@ -301,20 +301,15 @@ def test_warm_start_on_other_columns_starts_afresh(estimator):
 
 
 @every
-@pytest.mark.parametrize("alpha", [0.02, "auto"])
 @pytest.mark.parametrize("constant", [0.0, 0.1, -1e6])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_constant_columns_are_never_looked_at(estimator, alpha, constant, standardize):
+def test_constant_columns_are_never_looked_at(estimator, constant):
     X, y = sample(estimator)
     wide = np.column_stack([X[:, 0], np.full(len(X), constant), X[:, 1:]])
-    model = light(estimator, alpha=alpha, standardize=standardize).fit(wide, y)
-    # Not exactly zero: the singular vectors of the particles mix their columns by rounding, and
-    # the gradient has the rounding of sums with the constant in them.
-    rounding = np.finfo(float).eps * (1.0 + abs(constant))
-    assert model.feature_importances_[1] < 10 * rounding
+    model = light(estimator, standardize=False).fit(wide, y)
+    assert model.feature_importances_[1] == 0.0
     other = wide.copy()
     other[:, 1] = constant + 5.0
-    np.testing.assert_allclose(decision(model, other), decision(model, wide), atol=1e5 * rounding)
+    np.testing.assert_array_equal(decision(model, other), decision(model, wide))
 
 
 @every

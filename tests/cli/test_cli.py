@@ -28,7 +28,7 @@ from kernlens.cli.demo.text import _verdict
 from kernlens.datasets import make_absolute_sum_of_sines
 from kernlens.inspection import ScoreComparison
 
-OUR_CLASS = "kernlens.methods.bkernn.regressor.BKerNNRegressor"
+OUR_CLASS = "kernlens.BKerNNRegressor"
 SMALL_PARTICLES = 6
 
 

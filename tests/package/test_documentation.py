@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_examples_run_and_print_what_is_shown(
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     found = blocks(page)
-    for (language, text), (following, shown) in zip(found, [*found[1:], ("", "")], strict=True):
+    for (language, text), (following, shown) in pairwise([*found, ("", "")]):
         if language != "python":
             continue
         printed = io.StringIO()

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -56,8 +57,8 @@ class FitData:
     loss : Loss
     strata : ndarray of shape (n_rows,) or None
         Number of the class of every row, for a classifier that learns by a loss of classes.
-    seed : int
-        All that is drawn follows from it.
+    random_state : int, RandomState or None
+        As the user gave it.
     """
 
     rows: CanonicalRows
@@ -65,7 +66,12 @@ class FitData:
     targets: Targets
     loss: Loss
     strata: IntArray | None
-    seed: int
+    random_state: Any
+
+    @cached_property
+    def seed(self) -> int:
+        """One integer that all draws follow from; it is drawn when it is first asked for."""
+        return draw_seed(self.random_state)
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         strata = class_numbers(rows.y) if by_class else None
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y))
-        return FitData(rows, columns, targets, loss, strata, draw_seed(self.random_state))
+        return FitData(rows, columns, targets, loss, strata, self.random_state)
 
     @contextmanager
     def _fitting(self) -> Iterator[Stage | None]:

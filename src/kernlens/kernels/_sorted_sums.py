@@ -271,7 +271,7 @@ def brownian_slope(knots, values, a):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
-    """Write ``g_j'(queries[j, i])`` to `out` (t, b, n_queries); at a knot, the mean of two slopes."""
+    """Write ``g_j'(queries[j, i])`` to `out` (t, b, n_queries); at a knot, the mean of both."""
     for j in range(queries.shape[0]):
         knots, cells = points[j], guide[j]
         per_unit = cells_per_unit(knots, cells)

@@ -200,7 +200,10 @@ def _walk(estimator: BaseEstimator, rows: _Rows, alphas: FloatArray) -> list[Any
 def _in_unit_of(estimator: BaseEstimator, value: float) -> Any:
     """A value of alpha in the unit that the estimator has it in: a number, or such an object."""
     alpha: Any = estimator.get_params()["alpha"]
-    return type(alpha)(value) if is_dataclass(alpha) else value
+    if isinstance(alpha, float | int | str) or not is_dataclass(alpha):
+        return value
+    kind: Any = type(alpha)
+    return kind(value)
 
 
 def _frozen_copy(walker: Any, estimator: BaseEstimator) -> Any:

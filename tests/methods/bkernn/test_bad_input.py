@@ -60,7 +60,9 @@ def test_bad_parameters(estimator, name, value, match):
 @pytest.mark.parametrize("loss", ["absolute", None, HuberLoss])
 @pytest.mark.usefixtures("no_work")
 def test_bad_loss(loss):
-    with pytest.raises(ValueError, match="loss must be one of 'squared', 'huber', got "):
+    with pytest.raises(
+        ValueError, match="loss must be one of 'squared', 'huber', or a Loss of numbers, got "
+    ):
         light(BKerNNRegressor, loss=loss).fit(*sample())
 
 

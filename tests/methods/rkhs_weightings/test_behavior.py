@@ -296,7 +296,7 @@ def test_two_classes_are_the_signs_of_the_squared_loss_fit(estimator, solver):
     clear = np.abs(score) > 0.05
     if solver != "lasso":
         # The targets of a regressor are standardised, on which the Lasso depends.
-        assert_close(BaseRandomFeatures._decision(model, X)[0], score, 1e-7)
+        assert_close(BaseRandomFeatures._decision_of(model, X)[0], score, 1e-7)
         np.testing.assert_array_equal(model.predict(X)[clear], score[clear] > 0)
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
     odds = model.decision_function(X)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens.base.learner import Learned
@@ -34,7 +36,7 @@ class ParticlePlan:
     """
 
     problem: ParticleProblem
-    fresh: FloatArray
+    fresh: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     alpha: float | None = None
     start: FloatArray | None = None
     search: SearchRecord | None = None
