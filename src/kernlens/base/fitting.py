@@ -59,6 +59,8 @@ class FitData:
         Number of the class of every row, for a classifier that learns by a loss of classes.
     random_state : int, RandomState or None
         As the user gave it.
+    kept_seed : int or None
+        The seed of batches before, which later ones go on with.
     """
 
     rows: CanonicalRows
@@ -67,11 +69,12 @@ class FitData:
     loss: Loss
     strata: IntArray | None
     random_state: Any
+    kept_seed: int | None = None
 
     @cached_property
     def seed(self) -> int:
         """One integer that all draws follow from; it is drawn when it is first asked for."""
-        return draw_seed(self.random_state)
+        return draw_seed(self.random_state) if self.kept_seed is None else self.kept_seed
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def test_of_several_widths_the_best_is_chosen_and_the_widest_is_tried_first():
     final = [setting for setting in visited if setting.alpha == 1e-3]
     best = min(final, key=lambda setting: setting.loss)
     assert learned.alpha == 1e-3 and len(learned.W) == best.n_components
-    assert visited[learned.search.chosen] is best
+    assert final[learned.search.chosen] is best
 
 
 def test_widths_beyond_the_columns_are_cut():

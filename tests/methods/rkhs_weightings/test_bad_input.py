@@ -146,10 +146,10 @@ def test_widths_of_other_instantiations_are_refused_in_a_sentence(instantiation,
     ("value", "sentence"),
     [
         ("auto", "PaperAlpha needs a number or a list of numbers"),
-        (0.0, "alpha must be .* a positive finite number, got 0.0"),
-        ([1.0, -1.0], "alpha must be .* a positive finite number, got -1.0"),
-        ([], "alpha must be one value or a non-empty list"),
-        (None, "alpha must be"),
+        (0.0, "value must be a positive finite number, got 0.0"),
+        ([1.0, -1.0], "value must be a positive finite number, got -1.0"),
+        ([], "value must be one value or a non-empty list"),
+        (None, "value must be"),
     ],
 )
 def test_alphas_of_the_paper_are_refused_in_a_sentence(value, sentence):

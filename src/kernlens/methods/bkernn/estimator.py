@@ -26,11 +26,13 @@ class BaseBKerNN(FittingMixin):
     """Everything of BKerNN that does not depend on the kind of target."""
 
     def _plan(self, data: FitData) -> ParticlePlan:
-        penalty = self._make_penalty(target_scale(data.loss, data.rows))
+        scale = target_scale(data.loss, data.rows)
+        penalty = self._make_penalty(scale)
         problem = ParticleProblem(make_kernel(self.kernel), data.loss, penalty, self.n_jobs)
         alpha, search = self._given_alpha(data)
         return ParticlePlan(
             problem,
+            scale=scale,
             alpha=alpha,
             start=self._previous_particles(data),
             search=search,
@@ -63,9 +65,8 @@ class BaseBKerNN(FittingMixin):
         largest = float(np.linalg.norm(inputs, axis=1).max()) or 1.0
         return 2.0 * largest / float(data.rows.weights.sum())
 
-    def _fresh_particles(self, data: FitData) -> FloatArray:
+    def _fresh_particles(self, data: FitData, scale: float) -> FloatArray:
         n_inputs = data.rows.X.shape[1]
-        scale = target_scale(data.loss, data.rows)
         if isinstance(self.init, str):
             check_choice("init", self.init, ("random",))
             random = check_random_state(self.random_state)
@@ -99,7 +100,7 @@ class BaseBKerNN(FittingMixin):
 
     def _learner(self, data: FitData, plan: ParticlePlan, stage: Stage | None) -> ParticleLearner:
         # Drawn here and not before: there may be too many particles for the memory.
-        plan = replace(plan, fresh=self._fresh_particles(data))
+        plan = replace(plan, fresh=self._fresh_particles(data, plan.scale))
         return ParticleLearner(plan, data.rows, data.strata, stage)
 
     def _store(self, data: FitData, plan: ParticlePlan, learned: Any) -> None:

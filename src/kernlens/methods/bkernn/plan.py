@@ -21,8 +21,10 @@ class ParticlePlan:
     ----------
     problem : ParticleProblem
         Kernel, loss and penalty.
+    scale : float
+        Size of the targets, which random first particles are multiplied by.
     fresh : ndarray of shape (n_particles, n_inputs)
-        First particles.
+        First particles; they are drawn once the memory was checked.
     alpha : float or None
         Regularisation; None leaves the choice to held-out rows.
     start : ndarray of shape (n_particles, n_inputs) or None
@@ -36,6 +38,7 @@ class ParticlePlan:
     """
 
     problem: ParticleProblem
+    scale: float = 1.0
     fresh: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     alpha: float | None = None
     start: FloatArray | None = None

@@ -63,7 +63,8 @@ class StreamMixin(BaseRandomFeatures):
             np.minimum(before[0], batch.y.min(axis=1)),
             np.maximum(before[1], batch.y.max(axis=1)),
         )
-        return FitData(rows, columns, targets, SquaredLoss(), None, self._seed)
+        loss = SquaredLoss()
+        return FitData(rows, columns, targets, loss, None, self.random_state, self._seed)
 
     def _bounded(self, targets: Targets, low: FloatArray, high: FloatArray) -> Targets:
         """Keep predictions within the range of targets, if that is wanted."""
