@@ -135,11 +135,11 @@ def test_shapes_of_two_and_of_three_classes(learner):
     assert three.gradient(X).shape == (60, 3, 4) and three.sensitivity(X).shape == (3, 4)
 
 
-@in_every_variant
+@every
 @pytest.mark.parametrize("kind", ["one", "several"])
-def test_sensitivity_is_the_mean_of_squared_derivatives(learner, settings, kind):
+def test_sensitivity_is_the_mean_of_squared_derivatives(learner, kind):
     X = elsewhere()
-    model = fitted(learner, kind, **settings)
+    model = fitted(learner, kind)
     squares = np.mean(np.square(model.gradient(X)), axis=0)
     np.testing.assert_allclose(model.sensitivity(X), squares, rtol=1e-12)
 
