@@ -56,8 +56,8 @@ FAULTS = (
     ),
     Fault(
         "kernels/_sorted_sums.py",
-        "                if 0 <= a < last:",
-        "                if 0 < a < last:",
+        "    if a < 0 or a >= knots.size - 1:",
+        "    if a <= 0 or a >= knots.size - 1:",
         "base/test_gradients.py -k BKerNN",
     ),
     Fault(
