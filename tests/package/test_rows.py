@@ -163,3 +163,16 @@ def test_constant_columns_do_not_change_the_order():
     np.testing.assert_array_equal(more.X[:, [1, 2, 4]], plain.X)
     np.testing.assert_array_equal(more.y, plain.y)
     np.testing.assert_array_equal(more.group, plain.group)
+
+
+def test_folds_whose_training_part_misses_a_stratum_are_left_out():
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    rows = canonical_rows(X, np.zeros((1, 9)), np.ones(9))
+    strata = np.array([0, 0, 0, 0, 1, 0, 0, 0, 0])
+    folds = rows.folds(3, strata)
+    # The only row of its kind is tested in the first fold, which has none left to learn from.
+    assert len(folds) == 2
+    for train, test in folds:
+        assert train[4] and not test[4]
+        np.testing.assert_array_equal(train, ~test)
+    assert len(rows.folds(3, np.arange(9) % 2)) == 3
