@@ -250,7 +250,7 @@ FAULTS = (
         "subspace.py",
         "    scaled = gradients * np.sqrt(weights / weights.sum())[:, None]",
         "    scaled = gradients * (weights / weights.sum())[:, None]",
-        "methods/rkhs_weightings methods/kernel_laplacian -k 'direction or importance or weight'",
+        "package/test_subspace.py",
     ),
     # Fits
     Fault(
