@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -95,7 +95,7 @@ class Memory:
 class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
-    #: Whether BLAS keeps to one thread for the whole of a fit, because our own threads work.
+    #: Whether BLAS keeps to one thread in fits and predictions, because our own threads work.
     _single_threaded_blas: ClassVar[bool] = True
     #: Layout of the inputs of the learner, by rows or by columns.
     _order: ClassVar[Literal["C", "F"]] = "C"
@@ -187,10 +187,14 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     def _fitting(self) -> Iterator[Stage | None]:
         """The progress bar, if it is wanted, and BLAS on one thread, if that is better."""
         with ExitStack() as stack:
-            if self._single_threaded_blas or inside_worker():
-                stack.enter_context(single_threaded_blas())
+            stack.enter_context(self._blas())
             wanted = bool(self.verbose)
             yield stack.enter_context(StageBars(type(self).__name__)) if wanted else None
+
+    def _blas(self) -> AbstractContextManager[None]:
+        """The threads that BLAS may use: one beside our own, or in a worker beside others."""
+        one = self._single_threaded_blas or inside_worker()
+        return single_threaded_blas() if one else nullcontext()
 
     def _store_fit(self, data: FitData, plan: Any, learned: Learned) -> None:
         """Turn an outcome into fitted attributes."""
@@ -254,13 +258,13 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _decision_of(self, rows: FloatArray) -> FloatArray:
         inputs = self._columns.apply(rows)
-        with single_threaded_blas():
+        with self._blas():
             values = self._function.decision(inputs)
         return self._targets.restore(values)
 
     def _gradient_of(self, rows: FloatArray) -> FloatArray:
         inputs, function = self._columns.apply(rows), self._function
-        with single_threaded_blas():
+        with self._blas():
             slopes = self._columns.gradient(rows, function.gradient(inputs))
             values = function.decision(inputs)
         return self._targets.gradient(values, slopes)
