@@ -199,11 +199,9 @@ def _walk(estimator: BaseEstimator, rows: _Rows, alphas: FloatArray) -> list[Any
 
 def _in_unit_of(estimator: BaseEstimator, value: float) -> Any:
     """A value of alpha in the unit that the estimator has it in: a number, or such an object."""
-    alpha: Any = estimator.get_params()["alpha"]
-    if isinstance(alpha, float | int | str) or not is_dataclass(alpha):
-        return value
-    kind: Any = type(alpha)
-    return kind(value)
+    kind: Any = type(estimator.get_params()["alpha"])
+    has_unit = is_dataclass(kind)
+    return kind(value) if has_unit else value
 
 
 def _frozen_copy(walker: Any, estimator: BaseEstimator) -> Any:
