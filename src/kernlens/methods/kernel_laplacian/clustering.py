@@ -168,13 +168,7 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         # On distinct rows with their weights, in an order of their own: a weight of 2 is exactly a
         # repetition, and the order of rows does not matter.
         means.fit(self._values(rows.X), sample_weight=rows.weights)
-        # Clusters are numbered in the order of their first rows: which of several equally good
-        # starts k-means has kept is decided by rounding, and must not show.
-        # Where rows coincide a cluster may have none, and then comes last.
-        first = np.full(n_clusters, len(rows.X))
-        present, where = np.unique(means.labels_, return_index=True)
-        first[present] = where
-        self.cluster_centers_ = means.cluster_centers_[np.argsort(first, kind="stable")]
+        self.cluster_centers_ = means.cluster_centers_
         self.inertia_ = float(means.inertia_)
         self.labels_ = self._nearest(self._values(checked))
 

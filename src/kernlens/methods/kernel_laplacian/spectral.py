@@ -39,7 +39,7 @@ class LaplacianEigenfunctions(KernelSpace):
         """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows = canonical_rows(X, np.zeros((1, len(X))), weights)
-        columns = Columns.of(rows.X, rows.weights, bool(self.standardize))
+        columns = Columns.of(rows.X, rows.weights, bool(self.standardize), order="F")
         points = columns.apply(rows.X)
         length = self._length(points)
         n, d = points.shape
@@ -80,5 +80,5 @@ class LaplacianEigenfunctions(KernelSpace):
         return self._values(validate_data(self, X, reset=False, dtype=np.float64))
 
     def _values(self, X: FloatArray) -> FloatArray:
-        inputs = Columns(self.mean_, self.scale_, self._varying).apply(X)
+        inputs = Columns(self.mean_, self.scale_, self._varying, order="F").apply(X)
         return np.ascontiguousarray(self._function.decision(inputs).T)
