@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from sklearn.base import BaseEstimator, is_classifier
 
 import kernlens
@@ -329,6 +330,13 @@ def having(*names: str) -> list[type[BaseEstimator]]:
 def light(estimator: type[BaseEstimator], **options: Any) -> BaseEstimator:
     """An estimator that fits quickly and reproducibly."""
     return estimator(**{**family_of(estimator).light, "random_state": 0, **options})
+
+
+def fit_interrupted(model: BaseEstimator, X: Any, y: Any) -> BaseEstimator:
+    """Fit a model whose fit is interrupted after something was found, and return it."""
+    with pytest.raises(KeyboardInterrupt, match="interrupted; the model has the best state"):
+        model.fit(X, y)
+    return model
 
 
 def decision(model: BaseEstimator, X: Any) -> np.ndarray:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -61,36 +62,109 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, _available_cores() + 1 + n_jobs)
 
 
+class SharedLimit:
+    """BLAS on one thread as long as anyone wants it so.
+
+    Fits in several threads of the user overlap. If each put back what it found, the last one would
+    put back the limit of another; so users are counted, and the last one ends the limit.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_users = 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
+            self._n_users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limiter.restore_original_limits()
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
     """Thread pools of the libraries loaded; looking for them takes milliseconds."""
     return ThreadpoolController()
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+def single_threaded_blas() -> AbstractContextManager[None]:
     """Keep BLAS to one thread: our products are small, and its threads spin while ours work."""
-    with _thread_pools().limit(limits=1, user_api="blas"):
-        yield
+    return _shared.limit
+
+
+class SharedPools:
+    """Our threads, kept as long as anyone works: a fit makes thousands of short calls.
+
+    The last one who leaves ends them, so that none is left behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_users = 0
+        self._pools: dict[int, ThreadPoolExecutor] = {}
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_users -= 1
+            ended, self._pools = (self._pools, {}) if self._n_users == 0 else ({}, self._pools)
+        for pool in ended.values():
+            # After an interruption blocks may still run: they are short, and nobody waits for them.
+            pool.shutdown(wait=error[0] is None, cancel_futures=True)
+
+    def of(self, n_threads: int) -> ThreadPoolExecutor:
+        """So many threads, for someone who works."""
+        with self._lock:
+            if n_threads not in self._pools:
+                self._pools[n_threads] = ThreadPoolExecutor(
+                    n_threads, thread_name_prefix="kernlens", initializer=_mark
+                )
+            return self._pools[n_threads]
 
 
 #: Marks the threads of the pools.
 _inside = threading.local()
 
 
-@cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """Threads kept between calls: a fit makes thousands of short ones."""
+def _mark() -> None:
+    _inside.pool = True
 
-    def mark() -> None:
-        _inside.pool = True
 
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="kernlens", initializer=mark)
+@dataclass
+class _Shared:
+    """What all fits of a process share; nothing that a result could depend on."""
+
+    limit: SharedLimit = field(default_factory=SharedLimit)
+    pools: SharedPools = field(default_factory=SharedPools)
+
+
+_shared = _Shared()
+
+
+def working() -> AbstractContextManager[None]:
+    """Keep our threads for the calls inside."""
+    return _shared.pools
+
+
+def _start_anew() -> None:
+    """In the child of a fork: its parent's threads, and what they hold, do not exist here."""
+    if _shared.limit._n_users:
+        _shared.limit._limiter.restore_original_limits()
+    _shared.limit, _shared.pools = SharedLimit(), SharedPools()
+    _inside.pool = False
 
 
 if hasattr(os, "register_at_fork"):
-    # Threads do not survive a fork: a child makes its own.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def split_range(n_items: int, block_size: int) -> list[slice]:
@@ -129,7 +203,8 @@ def map_blocks(
     n_threads = 1 if serial else min(effective_n_jobs(n_jobs), len(blocks))
     if n_threads == 1:
         return [function(block) for block in blocks]
-    return list(_pool(n_threads).map(function, blocks))
+    with working():
+        return list(_shared.pools.of(n_threads).map(function, blocks))
 
 
 def sum_blocks(

@@ -8,12 +8,15 @@ in a validation part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
+
+#: Binary digits that are kept of a weight.
+WEIGHT_BITS = 33
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,27 @@ class CanonicalRows:
     y: FloatArray
     weights: FloatArray
     group: NDArray[np.integer]
+
+    @property
+    def weight_unit(self) -> float:
+        """What the weights are divided by so that they sum to the effective number of rows.
+
+        That number is ``(sum w)^2 / sum w^2`` (Kish, 1965): n for n rows of one weight.
+        """
+        largest = float(self.weights.max())
+        # Ratios first: squares of the weights themselves may overflow or vanish.
+        relative = self.weights / largest
+        return largest * float(relative @ relative / relative.sum())
+
+    def in_units_of(self, weight: float) -> CanonicalRows:
+        """The same rows with weights divided by `weight`, to ten digits.
+
+        The last digits of a ratio depend on the size of both numbers, and a descent that is ended
+        early magnifies them; without them a factor of all weights changes no bit of a fit.
+        """
+        digits, exponents = np.frexp(self.weights / weight)
+        rounded = np.round(digits * 2.0**WEIGHT_BITS) / 2.0**WEIGHT_BITS
+        return replace(self, weights=np.ldexp(rounded, exponents))
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer] | slice) -> CanonicalRows:
         """Return some of the rows."""
@@ -76,7 +100,8 @@ def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> Canonic
     if not present.all():
         X, y, weights = X[present], y[:, present], weights[present]
     code_x, code_y = _row_hash(X), _row_hash(y.T)
-    order = np.lexsort((code_y, code_x))
+    # By their weights too: a sum of weights must not depend on the order of the rows.
+    order = np.lexsort((weights, code_y, code_x))
     X, y, weights = X[order], y[:, order], weights[order]
     code_x, code_y = code_x[order], code_y[order]
     new_x = np.ones(len(X), dtype=bool)

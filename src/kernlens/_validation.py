@@ -14,6 +14,8 @@ from kernlens._machine import memory_limit
 
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
+#: Squares of what varies by less vanish there.
+SMALLEST_SPREAD = 1e-100
 
 
 def check_magnitude(values: FloatArray, name: str) -> None:
@@ -26,8 +28,23 @@ def check_magnitude(values: FloatArray, name: str) -> None:
         )
 
 
+def check_spread(values: FloatArray, name: str) -> None:
+    """Refuse columns (n_samples, n_columns) that are not constant, but whose squares vanish."""
+    spread = np.ptp(values, axis=0)
+    small = (spread > 0.0) & (spread < SMALLEST_SPREAD)
+    if small.any():
+        which = f"column {int(np.argmax(small))} of {name}" if values.shape[1] > 1 else name
+        raise ValueError(
+            f"{name} must vary by more than {SMALLEST_SPREAD:.0e} or not at all, but {which} "
+            f"varies by {float(spread[small][0]):.3g}; multiply it by a constant."
+        )
+
+
 def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
-    """Return weights (n_samples,) as float64: finite, non-negative, not all zero."""
+    """Return weights (n_samples,) as float64: finite, non-negative, not all zero.
+
+    What is lost when it is added to the largest weight counts as zero.
+    """
     weights: FloatArray = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
@@ -36,7 +53,7 @@ def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
         raise ValueError(
             "sample_weight is zero for every row; give at least one a positive weight."
         )
-    return weights
+    return np.where(weights > np.finfo(np.float64).eps * weights.max(), weights, 0.0)
 
 
 def check_enough_rows(n_rows: int, estimator: str) -> None:

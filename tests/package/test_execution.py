@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -20,9 +21,12 @@ from kernlens._execution import (
     effective_n_jobs,
     inside_worker,
     map_blocks,
+    single_threaded_blas,
     split_range,
     sum_blocks,
+    working,
 )
+from kernlens._lazy import lazy
 
 
 @pytest.mark.parametrize("n_items", [0, 1, 7, 8, 9, 100])
@@ -181,6 +185,98 @@ def test_a_forked_process_starts_threads_of_its_own():
         alarm.start()
         os._exit(0 if map_blocks(lambda block: block, range(3), n_jobs=2) == [0, 1, 2] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def our_threads():
+    return [t for t in threading.enumerate() if t.name.startswith("kernlens")]
+
+
+def test_threads_are_kept_between_calls_and_none_is_left_behind():
+    with working():
+        first = map_blocks(lambda _: threading.get_ident(), range(8), n_jobs=2)
+        again = map_blocks(lambda _: threading.get_ident(), range(8), n_jobs=2)
+        assert set(again) <= {thread.ident for thread in our_threads()}
+        assert len(set(first) | set(again)) <= 2
+    assert not our_threads()
+    map_blocks(str, range(8), n_jobs=2)
+    assert not our_threads()
+
+
+def test_threads_end_after_an_error():
+    with pytest.raises(ZeroDivisionError), working():
+        map_blocks(lambda block: 1 / block, [1, 0, 2], n_jobs=2)
+    deadline = time.monotonic() + 10
+    while our_threads() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not our_threads()
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_blas_gets_its_threads_back_after_the_last_of_several_limits(order, monkeypatch):
+    """The limits begin in one order and end in any other."""
+    made = []
+
+    class Limiter:
+        def __init__(self, **limits):
+            made.append(limits)
+
+        def restore_original_limits(self):
+            made.append("restored")
+
+    monkeypatch.setattr(execution, "_thread_pools", lambda: SimpleNamespace(limit=Limiter))
+    limits = [single_threaded_blas() for _ in range(3)]
+    for limit in limits:
+        limit.__enter__()
+    for place, k in enumerate(order):
+        assert made == [{"limits": 1, "user_api": "blas"}]
+        limits[k].__exit__(None, None, None)
+        assert ("restored" in made) is (place == 2)
+    with single_threaded_blas():
+        assert len(made) == 3
+
+
+class Slow:
+    """A value that is computed on the shared threads, as those of a fit are."""
+
+    @lazy
+    def value(self):
+        return sum(map_blocks(lambda block: Inner().value + block, range(4), n_jobs=2))
+
+
+class Inner(Slow):
+    @lazy
+    def value(self):
+        time.sleep(0.001)
+        return 1
+
+
+def test_values_computed_on_the_shared_threads_do_not_wait_for_each_other():
+    found = []
+    users = [
+        threading.Thread(target=lambda: found.extend(Slow().value for _ in range(20)), daemon=True)
+        for _ in range(4)
+    ]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join(timeout=30)
+    assert found == [10] * 80
+
+
+def test_a_lazy_value_is_computed_once_and_kept():
+    calls = []
+
+    class Owner:
+        @lazy
+        def value(self):
+            """What it is."""
+            calls.append(1)
+            return object()
+
+    owner = Owner()
+    assert owner.value is owner.value and len(calls) == 1
+    assert Owner().value is not owner.value
+    assert Owner.value.__doc__ == "What it is."
 
 
 @pytest.mark.parametrize("n_blocks", [1, 3, N_SUMS, N_SUMS + 1, 50])

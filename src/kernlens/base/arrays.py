@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_classes, check_magnitude, check_weights
+from kernlens._validation import check_classes, check_magnitude, check_spread, check_weights
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -84,6 +84,7 @@ def check_fit_arrays(
         estimator, X, y, dtype=dtype, ensure_min_samples=ensure_min_samples, **options
     )
     check_magnitude(checked_X, "X")
+    check_spread(checked_X, "X")
     return checked_X, checked_y, check_weights(sample_weight, checked_X)
 
 
@@ -119,6 +120,7 @@ def regression_targets(y: NDArray[Any]) -> FloatArray:
     """
     targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
     check_magnitude(targets, "y")
+    check_spread(targets.T, "y")
     return targets
 
 

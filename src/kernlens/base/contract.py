@@ -8,33 +8,59 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._array import FloatArray
+from kernlens._result import Status
 from kernlens.subspace import estimate_n_directions, fix_signs, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def all_or_nothing(fit: Method) -> Method:
-    """Make a method that learns leave the model as it was if it raises.
+    """Make a method that learns leave a whole model, or the model as it was if it raises.
 
     Else a second fit that fails would leave the first model with the number of columns, or the
-    classes, of the second.
+    classes, of the second. A fit whose numbers overflow on the way is one that fails.
+
+    After an interruption the model is whole, with the best state that was found. Only then the
+    interruption goes on to the caller: a search around the fit must end, too.
     """
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **options: Any) -> Any:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **options)
-        except BaseException:
+            outcome = fit(self, *args, **options)
+            _check_finite(self)
+        except BaseException as error:
             vars(self).clear()
             vars(self).update(before)
+            if isinstance(error, LinAlgError | FloatingPointError):
+                raise ValueError(
+                    f"The numbers of this fit of {type(self).__name__} overflow or vanish; rescale "
+                    "X, y or sample_weight, or choose a larger alpha."
+                ) from error
             raise
+        if getattr(self, "status_", None) == Status.INTERRUPTED.value:
+            raise KeyboardInterrupt(
+                f"The fit of {type(self).__name__} was interrupted; the model has the best state "
+                "found so far."
+            )
+        return outcome
 
     return cast(Method, fit_or_restore)
+
+
+def _check_finite(model: Any) -> None:
+    """Refuse to leave a model with fitted numbers that are none."""
+    for name, value in vars(model).items():
+        if name.endswith("_") and isinstance(value, np.ndarray | float):
+            fitted = np.asarray(value)
+            if fitted.dtype.kind == "f" and not np.isfinite(fitted).all():
+                raise FloatingPointError(f"{name} is not finite")
 
 
 class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -69,11 +95,13 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_directions_)
-            ``X @ components_.T``.
+            ``X @ components_.T``, with entries of X too large to be added up cut off.
         """
         check_is_fitted(self)
         rows: FloatArray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return rows @ self.components_.astype(rows.dtype, copy=False).T
+        # Sums of larger entries overflow, and differences of what overflows are no numbers.
+        limit = np.finfo(rows.dtype).max / (2 * rows.shape[1])
+        return rows.clip(-limit, limit) @ self.components_.astype(rows.dtype, copy=False).T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

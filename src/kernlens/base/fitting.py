@@ -12,7 +12,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,7 +22,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._execution import inside_worker, single_threaded_blas
+from kernlens._execution import inside_worker, single_threaded_blas, working
+from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
 from kernlens._result import Status
@@ -57,6 +57,8 @@ class FitData:
     loss : Loss
     strata : ndarray of shape (n_rows,) or None
         Number of the class of every row, for a classifier that learns by a loss of classes.
+    weight_unit : float
+        What the user's weights were divided by: only their ratios matter.
     random_state : int, RandomState or None
         As the user gave it.
     kept_seed : int or None
@@ -68,10 +70,11 @@ class FitData:
     targets: Targets
     loss: Loss
     strata: IntArray | None
+    weight_unit: float
     random_state: Any
     kept_seed: int | None = None
 
-    @cached_property
+    @lazy
     def seed(self) -> int:
         """One integer that all draws follow from; it is drawn when it is first asked for."""
         return draw_seed(self.random_state) if self.kept_seed is None else self.kept_seed
@@ -177,16 +180,19 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows = canonical_rows(X, y, weights)
+        unit = rows.weight_unit
+        rows = rows.in_units_of(unit)
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y))
-        return FitData(rows, columns, targets, loss, strata, self.random_state)
+        return FitData(rows, columns, targets, loss, strata, unit, self.random_state)
 
     @contextmanager
     def _fitting(self) -> Iterator[Stage | None]:
         """The progress bar, if it is wanted, and BLAS on one thread, if that is better."""
         with ExitStack() as stack:
+            stack.enter_context(working())
             stack.enter_context(self._blas())
             wanted = bool(self.verbose)
             yield stack.enter_context(StageBars(type(self).__name__)) if wanted else None
@@ -324,7 +330,5 @@ def _learn_or_keep(learner: Learner[Any]) -> Any:
 
 
 def _warn_of_the_end(status: Status) -> None:
-    if status is Status.INTERRUPTED:
-        warn("The fit was interrupted; the best state found so far is kept.")
-    elif status is Status.MAX_ITER:
+    if status is Status.MAX_ITER:
         warn(f"The fit {status.value}.", ConvergenceWarning)

@@ -40,7 +40,8 @@ class DecisionRegressorMixin(RegressorMixin):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets; several are fitted together and share their directions.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
+            Non-negative weights, of which the ratios matter: a weight twice as large is the row
+            repeated.
 
         Returns
         -------
@@ -100,7 +101,8 @@ class DecisionClassifierMixin(ClassifierMixin):
         y : array-like of shape (n_samples,)
             Labels of two or more classes, of any type scikit-learn takes.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
+            Non-negative weights, of which the ratios matter: a weight twice as large is the row
+            repeated.
 
         Returns
         -------

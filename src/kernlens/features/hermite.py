@@ -7,15 +7,15 @@ h_k' = sqrt(k) h_{k-1}                                      (RegFeaL, (2.1) and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from kernlens._array import FloatArray
+from kernlens._compiled import compiled
 from kernlens._execution import map_blocks, split_range
+from kernlens._lazy import lazy
 
 IntArray = NDArray[np.integer]
 
@@ -38,7 +38,7 @@ class HermiteFeatures:
     indices: IntArray
     n_jobs: int | None = None
 
-    @cached_property
+    @lazy
     def degrees(self) -> IntArray:
         """|alpha|, (n_indices,)."""
         total: IntArray = self.indices.sum(axis=1)
@@ -47,6 +47,11 @@ class HermiteFeatures:
     def block(self, Z: FloatArray) -> FloatArray:
         """H_alpha of some rows, (n_rows, n_indices)."""
         pointers, columns, powers = self._sparse
+        if Z.shape[1] != self.indices.shape[1] or powers.min(initial=0) < 0:
+            # The compiled loop would read outside its table.
+            raise ValueError(
+                f"indices must be non-negative, with as many columns as rows have, {Z.shape[1]}."
+            )
         values = np.empty((len(Z), len(self.indices)))
         largest = int(powers.max(initial=0))
         _fill_products(np.ascontiguousarray(Z), pointers, columns, powers, largest, values)
@@ -66,14 +71,14 @@ class HermiteFeatures:
         map_blocks(fill, self.slices(len(Z)), n_jobs=self.n_jobs, work=3.0 * values.size)
         return values
 
-    @cached_property
+    @lazy
     def _sparse(self) -> tuple[IntArray, IntArray, IntArray]:
         rows, columns = np.nonzero(self.indices)
         pointers = np.searchsorted(rows, np.arange(len(self.indices) + 1))
         powers = self.indices[rows, columns]
         return pointers.astype(np.int64), columns.astype(np.int64), powers.astype(np.int64)
 
-    @cached_property
+    @lazy
     def derivative(self) -> DerivativeKeys:
         """Where the derivatives of the features lie."""
         pointers, columns, powers = self._sparse
@@ -151,7 +156,7 @@ class DerivativeKeys:
         return np.concatenate(parts)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _fill_products(
     Z: FloatArray,
     pointers: IntArray,

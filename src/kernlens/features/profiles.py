@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from scipy.special import erfcx, ndtr
 
 from kernlens._array import FloatArray
+from kernlens._compiled import compiled
 
 #: Beyond this, erf is 1 and psi(z) is z, to the last digit.
 LIMIT = 9.0
@@ -35,6 +35,9 @@ SERIES_BELOW = -50.0
 
 # Everything but rearranging infinities and NaN, of which there are none.
 _FAST = {"nnan", "ninf", "nsz", "contract", "reassoc", "arcp"}
+
+#: Last row of the tables.
+LAST_PLACE = np.int32(2 * LIMIT * DENSITY)
 
 _POINTS = np.arange(-LIMIT * DENSITY, LIMIT * DENSITY + 1) / DENSITY
 _DENSITIES = np.exp(-0.5 * _POINTS**2) / np.sqrt(2.0 * np.pi)
@@ -83,7 +86,13 @@ def log_psi(z: FloatArray) -> FloatArray:
 _PSI_TABLE = np.column_stack([psi(_POINTS), ndtr(_POINTS), _DENSITIES])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@compiled()
+def _within_table(place: np.int32) -> np.int32:
+    """A row of the tables: the number that NaN turns into is none."""
+    return min(max(place, np.int32(0)), LAST_PLACE)
+
+
+@compiled(error_model="numpy", fastmath=_FAST)
 def _apply_erf(Z: FloatArray, table: FloatArray) -> None:
     chunk = CHUNK
     place = np.empty(chunk, np.int32)
@@ -94,7 +103,7 @@ def _apply_erf(Z: FloatArray, table: FloatArray) -> None:
             z = Z[i, lo : min(lo + chunk, Z.shape[1])]
             for j in range(z.size):
                 inside = min(max(z[j], -LIMIT), LIMIT)
-                place[j] = np.int32((inside + LIMIT) * DENSITY + 0.5)
+                place[j] = _within_table(np.int32((inside + LIMIT) * DENSITY + 0.5))
             for j in range(z.size):
                 k = np.uint64(place[j])
                 value[j] = table[k, 0]
@@ -111,7 +120,7 @@ def _apply_erf(Z: FloatArray, table: FloatArray) -> None:
                 z[j] = value[j] + slope[j] * d * (d * second + 1.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@compiled(error_model="numpy", fastmath=_FAST)
 def _apply_psi(Z: FloatArray, table: FloatArray) -> None:
     chunk = CHUNK
     place = np.empty(chunk, np.int32)
@@ -123,7 +132,7 @@ def _apply_psi(Z: FloatArray, table: FloatArray) -> None:
             z = Z[i, lo : min(lo + chunk, Z.shape[1])]
             for j in range(z.size):
                 inside = min(max(z[j], -LIMIT), LIMIT)
-                place[j] = np.int32((inside + LIMIT) * DENSITY + 0.5)
+                place[j] = _within_table(np.int32((inside + LIMIT) * DENSITY + 0.5))
             for j in range(z.size):
                 k = np.uint64(place[j])
                 value[j] = table[k, 0]

@@ -9,13 +9,14 @@ a block of particles: `points` (b, n) sorted along the rows, `order` (b, n) with
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kernlens._compiled import compiled
 
 #: Queries this near to a knot, relative to the size of the knots, are at it.
 SAME_KNOT = 1e-12
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
     """Add ``-1/2 sum_j sum_i' |p_i - p_i'| v_i'`` to `out` (n_targets, n)."""
     n_particles, n = points.shape
@@ -38,7 +39,7 @@ def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
             out[t, i] -= 0.5 * shift
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
     """Add ``sum_t z_ti sum_i' k'(p_i - p_i') z_ti'`` to `out` (b, n), k' = -sign/2, k'(0) = 0."""
     n_particles, n = points.shape
@@ -62,7 +63,7 @@ def brownian_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
                 k = stop
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_product(decays, order, v, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j sum_i' exp(-|p_i - p_i'| / 2) v_i'`` to `out` (n_targets, n).
 
@@ -86,7 +87,7 @@ def exponential_product(decays, order, v, out):  # type: ignore[no-untyped-def]
                 out[t, order[j, k]] += right
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
     """Add ``sum_t z_ti sum_i' k'(p_i - p_i') z_ti'`` to `out`, k'(u) = -sign(u) e^{-|u|/2} / 2."""
     n_particles, n = points.shape
@@ -122,7 +123,7 @@ def exponential_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
                 k = stop
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_tables(points, order, v, out):  # type: ignore[no-untyped-def]
     """Write ``g_j(p_k) = -1/2 sum_i' |p_k - p_i'| v_i'`` at every sorted point, (t, b, n)."""
     n_particles, n = points.shape
@@ -142,7 +143,7 @@ def brownian_tables(points, order, v, out):  # type: ignore[no-untyped-def]
                 out[t, j, k] -= 0.5 * moment
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_tables(points, order, v, left, right):  # type: ignore[no-untyped-def]
     """Write the sums over the points up to p_k and from p_k on, each decayed to p_k, (t, b, n)."""
     n_particles, n = points.shape
@@ -162,7 +163,7 @@ def exponential_tables(points, order, v, left, right):  # type: ignore[no-untype
                 right[t, j, k] = carried
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def bisect(points, query, a):  # type: ignore[no-untyped-def]
     """Index of the last sorted point that is at most `query`, searched from index `a` on."""
     b = points.size
@@ -175,7 +176,7 @@ def bisect(points, query, a):  # type: ignore[no-untyped-def]
     return a
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def guide_table(points, out):  # type: ignore[no-untyped-def]
     """Write where a search for evenly spaced values ends, (b, n_cells), for :func:`locate`."""
     n_cells = out.shape[1]
@@ -186,29 +187,31 @@ def guide_table(points, out):  # type: ignore[no-untyped-def]
             out[j, cell] = max(bisect(points[j], low + cell * width, -1), 0)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def cells_per_unit(points, guide):  # type: ignore[no-untyped-def]
     """Cells of a guide per unit of the points' range; 0 if there are none."""
     width = points[-1] - points[0]
     return guide.size / width if width > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def locate(points, query, guide, per_unit):  # type: ignore[no-untyped-def]
-    """Index of the last sorted point that is at most `query`, -1 if there is none.
+    """Index of the last sorted point that is at most `query`, -1 if there is none, or for NaN.
 
     With a guide the search starts in the cell of the query and ends after a few steps; where many
     points share a cell, and without a guide, it is a bisection.
     """
     last = points.size - 1
-    if query < points[0]:
+    if not query >= points[0]:
         return -1
     if query >= points[last]:
         return last
     if per_unit == 0.0:
         return bisect(points, query, 0)
+    cell = (query - points[0]) * per_unit
+    # Points so near to each other that there are more cells per unit than numbers have none.
+    a = guide[int(cell)] if cell < guide.size else last
     # Rounding may put a query one cell off, so the walk goes both ways.
-    a = guide[min(int((query - points[0]) * per_unit), guide.size - 1)]
     while points[a] > query:
         a -= 1
     for _ in range(16):
@@ -218,7 +221,7 @@ def locate(points, query, guide, per_unit):  # type: ignore[no-untyped-def]
     return bisect(points, query, a)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_values(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j g_j(queries[j, i])`` to `out` (t, n_queries) by linear interpolation.
 
@@ -242,7 +245,7 @@ def brownian_values(points, tables, guide, queries, out):  # type: ignore[no-unt
                 out[t, i] += base + share * (tables[t, j, a + 1] - base)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_values(points, left, right, guide, queries, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j sum_i' exp(-|queries[j, i] - p_i'| / 2) v_i'`` to `out` (t, n_queries)."""
     n = points.shape[1]
@@ -261,7 +264,7 @@ def exponential_values(points, left, right, guide, queries, out):  # type: ignor
                     out[t, i] += decay * right[t, j, a + 1]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_slope(knots, values, a):  # type: ignore[no-untyped-def]
     """Slope right of the knot with index `a`; zero before the first and after the last one."""
     if a < 0 or a >= knots.size - 1:
@@ -269,7 +272,7 @@ def brownian_slope(knots, values, a):  # type: ignore[no-untyped-def]
     return (values[a + 1] - values[a]) / (knots[a + 1] - knots[a])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[no-untyped-def]
     """Write ``g_j'(queries[j, i])`` to `out` (t, b, n_queries); at a knot, the mean of both."""
     for j in range(queries.shape[0]):
@@ -288,7 +291,7 @@ def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[
                 out[t, j, i] = slope
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_slope(points, left, right, query, a):  # type: ignore[no-untyped-def]
     """Derivative at `query` if the points up to the index `a` are left of it, the others right."""
     slope = 0.0
@@ -299,7 +302,7 @@ def exponential_slope(points, left, right, query, a):  # type: ignore[no-untyped
     return slope
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def exponential_value_slopes(points, left, right, guide, queries, out):  # type: ignore[no-untyped-def]
     """Write the derivatives of :func:`exponential_values` to `out`, the mean of both at a point."""
     for j in range(queries.shape[0]):
@@ -318,7 +321,7 @@ def exponential_value_slopes(points, left, right, guide, queries, out):  # type:
                 out[t, j, i] = slope
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@compiled(fastmath=True)
 def cityblock(left, right, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j |left_ij - right_ji'|`` to `out` (n, r); `right` is (m, r) so that it vectorises.
 

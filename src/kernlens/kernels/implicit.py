@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +25,7 @@ from scipy.special import erf, ndtr, owens_t
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths, unit_rows
+from kernlens._lazy import lazy
 
 #: Points of the common factor of two thresholds; beyond so many of them Owen's function is used.
 MOST_POINTS = 800
@@ -208,7 +208,7 @@ class StumpKernel:
             )
             yield h, k
 
-    @cached_property
+    @lazy
     def _points(self) -> FloatArray:
         """Points of the trapezoidal rule; too many ones if r is near 1."""
         # The density times both g has a Fourier transform that falls like exp(-w^2 / (2 variance)),

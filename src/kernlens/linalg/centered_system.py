@@ -14,13 +14,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.kernel_operator import KernelOperator
 from kernlens.linalg.nystrom_preconditioner import NystromPreconditioner
+from kernlens.linalg.raised_cholesky import raised_cholesky
 from kernlens.losses import CurvatureRoot
 
 Solver = Literal["auto", "direct", "cg", "pcg"]
@@ -169,17 +170,8 @@ def _factor(
         column = scaled @ unit
         scaled -= np.outer(unit, column)
         scaled -= np.outer(column - (unit @ column) * unit, unit)
-    jitter = 0.0
-    while True:
-        shifted = scaled.copy()
-        shifted[np.diag_indices_from(shifted)] += shift + jitter
-        try:
-            factor: tuple[FloatArray, bool] = cho_factor(
-                shifted, lower=True, overwrite_a=True, check_finite=False
-            )
-            return factor
-        except LinAlgError:
-            # A shift below rounding of the largest eigenvalue: the smallest one that factorises.
-            # Centring a constant kernel leaves rounding alone, whose trace may be negative.
-            size = max(float(np.trace(scaled)), float(np.abs(scaled).max()))
-            jitter = max(10.0 * jitter, 1e-15 * size)
+    scaled[np.diag_indices_from(scaled)] += shift
+    # Centring a constant kernel leaves rounding alone, whose trace may be negative.
+    size = max(float(np.trace(scaled)), float(np.abs(scaled).max()))
+    # A shift below rounding of the largest eigenvalue is raised.
+    return raised_cholesky(scaled, 0.0, 1e-15 * size, lower=True)[0], True

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range, sum_blocks
+from kernlens._lazy import lazy
 from kernlens.kernels.radial import RadialKernel
 
 Value = TypeVar("Value")
@@ -87,7 +87,7 @@ class KernelBlocks:
         self.slopes = slopes
         self.center_images: FloatArray = Z @ B.T
 
-    @cached_property
+    @lazy
     def center_kernel(self) -> tuple[FloatArray, FloatArray]:
         """Values and slopes of the centres among themselves, (n_centers, n_centers) each."""
         V = self.center_images
@@ -113,7 +113,7 @@ class KernelBlocks:
             work=self._work,
         )
 
-    @cached_property
+    @lazy
     def _held(self) -> list[KernelBlock]:
         return self._run(self._block, self._slices)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
 from kernlens._execution import SERIAL_WORK, map_blocks, split_range
+from kernlens._lazy import lazy
 from kernlens.kernels.one_dimensional import OneDimensionalKernel, SortedProjections
 
 #: Up to this many rows a kernel without a recursion keeps its matrix (at most 32 MB) for products.
@@ -99,7 +98,7 @@ class ProjectedKernelOperator:
         parts = map_blocks(gradient, self.blocks, n_jobs=self.n_jobs, work=4 * self.work * len(z))
         return np.concatenate(parts) / self.n_particles
 
-    @cached_property
+    @lazy
     def matrix(self) -> FloatArray:
         """The matrix itself, (n_samples, n_samples), kept; only for callers that ask for it."""
         points = self._project(slice(None))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangula
 from scipy.linalg.lapack import dsygst
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens.linalg.triangular import divide_by_upper, mirror_upper
 
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
@@ -232,7 +232,7 @@ class RidgeSystem:
             feature_mean=divide_by_upper(self.feature_mean[None], root)[0],
         )
 
-    @cached_property
+    @lazy
     def _eigen(self) -> tuple[FloatArray, FloatArray]:
         values, vectors = eigh(self.gram, check_finite=False)
         return values, vectors

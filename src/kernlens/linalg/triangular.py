@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from kernlens._array import FloatArray
+from kernlens._compiled import compiled
 from kernlens._execution import split_range
 
 #: Columns of a triangular matrix that are worth a product of their own.
@@ -72,7 +72,7 @@ def _condition(root: FloatArray) -> float:
     return float((diagonal.max() / smallest) ** 2) if smallest > 0.0 else np.inf
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mirror_upper(A: FloatArray) -> None:
     """Write the entries above the diagonal below it, in place, in blocks that stay in cache."""
     for low in range(0, A.shape[0], PANEL):

@@ -10,13 +10,13 @@ than K^T K + alpha K_zz, whose condition number is that of K_zz times larger.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
+from kernlens.linalg.raised_cholesky import raised_cholesky
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
 from kernlens.linalg.triangular import multiply_upper
 
@@ -38,9 +38,11 @@ class WhitenedFeatures:
 
     def __init__(self, blocks: KernelBlocks, jitter: float = JITTER) -> None:
         self.blocks = blocks
-        self.root, self.jitter = _factor(blocks.center_kernel[0], jitter)
+        # Repeated centres, or a kernel so wide that all centres look alike, ask for a higher one.
+        rounding = float(np.finfo(np.float64).eps)
+        self.root, self.jitter = raised_cholesky(blocks.center_kernel[0], jitter, rounding)
 
-    @cached_property
+    @lazy
     def _inverse_root(self) -> FloatArray:
         identity = np.eye(len(self.root))
         inverse: FloatArray = solve_triangular(self.root, identity, check_finite=False)
@@ -84,17 +86,3 @@ class WhitenedFeatures:
             intercept,
             shift,
         )
-
-
-def _factor(matrix: FloatArray, jitter: float) -> tuple[FloatArray, float]:
-    """Upper Cholesky factor of ``matrix + jitter I``, with the jitter that it took."""
-    while True:
-        raised = matrix.copy()
-        raised.flat[:: len(matrix) + 1] += jitter
-        try:
-            return cholesky(raised, overwrite_a=True, check_finite=False), jitter
-        except LinAlgError:
-            # Repeated centres, or a kernel so wide that all centres look alike.
-            if not jitter < 1.0:
-                raise
-            jitter = max(10.0 * jitter, float(np.finfo(np.float64).eps))

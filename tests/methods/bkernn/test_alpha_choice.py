@@ -26,6 +26,10 @@ def standardized(X, weights):
     return (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
 
 
+def effective_number(weights):
+    return weights.sum() ** 2 / (weights**2).sum()
+
+
 # The formulas
 
 
@@ -36,7 +40,7 @@ def test_heuristic_is_the_formula_of_the_paper(weighted):
     for estimator, target in ((BKerNNRegressor, y), (BKerNNClassifier, y > 2)):
         model = estimator(**FAST, alpha="heuristic").fit(X, target, sample_weight=weights)
         norms = np.linalg.norm(standardized(X, weights), axis=1)[weights > 0]
-        assert model.alpha_ == pytest.approx(2 * norms.max() / weights.sum(), rel=1e-12)
+        assert model.alpha_ == pytest.approx(2 * norms.max() / effective_number(weights), rel=1e-12)
 
 
 def test_heuristic_takes_the_rows_as_they_are_without_standardisation():
@@ -63,7 +67,7 @@ def test_grid_is_the_documented_one(weighted):
     centered = y - np.average(y, weights=weights)
     rms_y = np.sqrt(np.average(centered**2, weights=weights))
     # Standardised rows have a mean square norm equal to their number of columns.
-    reference = rms_y * np.sqrt(4) / weights.sum()
+    reference = rms_y * np.sqrt(4) / effective_number(weights)
     np.testing.assert_allclose(tried, GRID[: len(tried)] * reference, rtol=1e-10)
     np.testing.assert_allclose(GRID[0] / GRID[-1], 10**3.5, rtol=1e-12)
     assert GRID[0] == 20.0

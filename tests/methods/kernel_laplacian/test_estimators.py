@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from families import fit_interrupted
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens._result import Status
 from kernlens.base.search import SearchRecord
@@ -395,11 +396,7 @@ def test_an_interrupted_search_goes_on_with_the_best_so_far(monkeypatch, k):
 
     monkeypatch.setattr(LaplacianSolver, "losses", losses)
     model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
-    with pytest.warns(
-        UserWarning, match="interrupted; the best state found so far is kept"
-    ) as caught:
-        model.fit(X, y)
-    assert [warning.filename for warning in caught] == [__file__]
+    fit_interrupted(model, X, y)
     assert model.status_ == Status.INTERRUPTED.value
     assert len(model.alpha_search_["loss"]) == 6 * k
     assert np.isfinite(model.predict(X)).all()
@@ -419,8 +416,7 @@ def test_an_interrupted_solve_after_a_search_is_made_again(monkeypatch):
     model = KernelLaplacianRegressor(n_jobs=1, random_state=0, solver="exact")
     expected = clone(model).fit(X, y).predict(X)
     monkeypatch.setattr(ExactSolver, "fit", fit)
-    with pytest.warns(UserWarning, match="interrupted; the best state"):
-        model.fit(X, y)
+    fit_interrupted(model, X, y)
     assert calls[0] == calls[1]
     np.testing.assert_array_equal(model.predict(X), expected)
     calls.clear()
@@ -456,8 +452,7 @@ def test_interrupted_conjugate_gradients_leave_a_function(monkeypatch, k):
 
     monkeypatch.setattr(ShiftedSystem, "apply", apply)
     model = regressor(solver="cg", mu=1.0, alpha=1e-8)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, y)
+    fit_interrupted(model, X, y)
     assert model.n_iter_ == k and model.status_ == Status.INTERRUPTED.value
     assert np.isfinite(model.predict(X)).all()
     if k == 0:

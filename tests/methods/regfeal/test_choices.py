@@ -8,6 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
+from families import fit_interrupted
 from kernlens import RegFeaLRegressor, regularization_path
 from kernlens._result import Status
 from kernlens.datasets import make_two_sines
@@ -116,7 +117,5 @@ def test_an_interrupted_fit_keeps_the_refit_asked_for(data, monkeypatch):
         return evaluate(self, directions, **options)
 
     monkeypatch.setattr(HermiteObjective, "at", interrupted)
-    with pytest.warns(UserWarning, match="interrupted") as caught:
-        model = RegFeaLRegressor(**GRID, refit=Ridge()).fit(data.X, data.y)
-    assert caught[0].filename == __file__
+    model = fit_interrupted(RegFeaLRegressor(**GRID, refit=Ridge()), data.X, data.y)
     assert isinstance(model.refit_, Ridge) and model.projection_.shape[1] == 5

@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
+from families import fit_interrupted
 from kernlens import AllPolynomials, RegFeaLRegressor, UpToDegree
 from kernlens._result import Status
 from kernlens.datasets import make_quartic, make_two_sines
@@ -220,8 +221,8 @@ def test_an_interrupted_search_keeps_something_usable(k, monkeypatch):
         return evaluate(self, directions, **options)
 
     monkeypatch.setattr(HermiteObjective, "at", interrupted)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model = fit(X, y, alpha=[0.01, 0.1], rho=[0.2, 0.4], refit="auto")
+    settings = {**FAST, "alpha": [0.01, 0.1], "rho": [0.2, 0.4], "refit": "auto"}
+    model = fit_interrupted(RegFeaLRegressor(**settings), X, y)
     assert model.status_ == Status.INTERRUPTED.value
     assert model.alpha_ in (0.01, 0.1)
     assert model.rho_ in (0.2, 0.4)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
+from families import fit_interrupted
 from kernlens import (
     FunctionalGradient,
     PaperAlpha,
@@ -346,11 +347,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(interrupt, solver):
     settings = {"solver": solver, "correlation": [0.1, 0.4, 0.8], "n_random_features": 20}
     settings |= {"instantiation": "relu", "random_state": 0}
     interrupt(WeightingSolver, "losses", 2)
-    with pytest.warns(
-        UserWarning, match="interrupted; the best state found so far is kept"
-    ) as caught:
-        model = RKHSWeightingRegressor(**settings).fit(X, y)
-    assert [warning.filename for warning in caught] == [__file__]
+    model = fit_interrupted(RKHSWeightingRegressor(**settings), X, y)
     assert model.status_ == Status.INTERRUPTED.value
     assert set(model.alpha_search_["correlation"]) == {0.1, 0.4}
     found = model.alpha_search_
@@ -369,8 +366,8 @@ def test_an_interrupted_descent_keeps_its_average(interrupt):
     # A whole block, whose draws do not depend on how many steps are to come.
     short = RKHSWeightingRegressor(**(settings | {"n_random_features": STEPS_AT_ONCE})).fit(X, y)
     interrupt(Descent, "_step", STEPS_AT_ONCE)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model = RKHSWeightingRegressor(**(settings | {"n_random_features": 500})).fit(X, y)
+    model = RKHSWeightingRegressor(**(settings | {"n_random_features": 500}))
+    fit_interrupted(model, X, y)
     assert model.n_iter_ == STEPS_AT_ONCE
     assert model.status_ == Status.INTERRUPTED.value
     assert_close(model.predict(X), short.predict(X), 1e-12)
@@ -418,8 +415,7 @@ def test_an_interruption_within_a_tried_descent_ends_the_search(interrupt):
     X, y = data()
     settings = {"instantiation": "stumps", "solver": "sfgd", "random_state": 0, "alpha": [0.1, 1]}
     interrupt(Descent, "_step", 450)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model = RKHSWeightingRegressor(n_random_features=200, **settings).fit(X, y)
+    model = fit_interrupted(RKHSWeightingRegressor(n_random_features=200, **settings), X, y)
     assert model.status_ == Status.INTERRUPTED.value
     # Two alphas of 200 steps for the first correlation, and 50 of the second one.
     assert len(model.alpha_search_["loss"]) == 2
@@ -448,6 +444,5 @@ def test_many_rows_decide_among_kinds_and_rougher_functions(interrupt, monkeypat
     fits = []
     fit = LeastSquares.fit
     monkeypatch.setattr(LeastSquares, "fit", lambda *parts: fits.append(1) or fit(*parts))
-    with pytest.warns(UserWarning, match="interrupted"):
-        RKHSWeightingRegressor(**settings).fit(X, y)
+    fit_interrupted(RKHSWeightingRegressor(**settings), X, y)
     assert len(fits) == 1

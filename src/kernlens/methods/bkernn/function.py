@@ -53,6 +53,16 @@ class RidgeFunctions:
     intercept: FloatArray
     n_jobs: int | None = None
 
+    def __post_init__(self) -> None:
+        m, n = len(self.particles), self.knots.shape[-1]
+        tables = (len(self.tables), len(self.intercept), m, n)
+        if self.knots.shape != (m, n) or n == 0 or self.tables.shape != tables:
+            # The compiled loops would read outside their tables: a damaged file.
+            raise ValueError(
+                f"The model is damaged: it has {m} particles, knots of shape {self.knots.shape} "
+                f"and tables of shape {self.tables.shape}; fit it again."
+            )
+
     @classmethod
     def of(cls, point: ReducedPoint) -> RidgeFunctions:
         """Tabulate the functions of an evaluated point."""

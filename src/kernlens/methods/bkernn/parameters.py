@@ -45,7 +45,7 @@ PARAMETERS: Parameters = {
         it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
         rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
-        are.""",
+        are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``.""",
     ),
     "n_particles": Parameter(
         Count(),
@@ -134,6 +134,7 @@ CLASSIFIER_PARAMETERS: Parameters = {
         warm-started path; it takes the lowest point of the loss on held-out rows: three stratified
         folds, or with more than 4000 rows a part of 2000 scored on up to 4000 others.
         `alpha_search_` has what it saw. ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the
-        standardised rows if they are.""",
+        standardised rows if they are. With weights, n is the effective number of rows,
+        ``(sum w)^2 / sum w^2``.""",
     ),
 }

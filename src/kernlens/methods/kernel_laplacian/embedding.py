@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
@@ -117,7 +118,13 @@ class KernelLaplacianEmbedding(
         self
         """
         rows, weights = self._check_rows(X, sample_weight)
-        self._fit_eigenfunctions(rows, weights, int(self.n_components))
+        distinct = self._fit_eigenfunctions(rows, weights, int(self.n_components))
+        n_found = int(np.count_nonzero(self.eigenvalues_))
+        if n_found < self.n_components:
+            raise ValueError(
+                f"n_components={self.n_components} functions are asked for, but only {n_found} of "
+                f"this kernel vary over the {len(distinct.X)} distinct rows; lower n_components."
+            )
         return self
 
     def transform(self, X: ArrayLike) -> Any:

@@ -10,10 +10,10 @@ do not decide anything: without one of them the other is all there is, for every
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
+from kernlens._lazy import lazy
 from kernlens._result import Status
 from kernlens.base.fitting import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
@@ -74,7 +74,7 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
     stage: Stage | None = None
     tried: list[Penalties] = field(default_factory=list, init=False)
 
-    @cached_property
+    @lazy
     def solver(self) -> LaplacianSolver:
         """The solver, with its matrices."""
         rows, n_neighbors = self.rows, self.plan.n_neighbors
@@ -169,7 +169,7 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
         unit = self.solver.unit(ratio)
         return [relative * unit for relative in RELATIVE_ALPHAS]
 
-    @cached_property
+    @lazy
     def preferred_ratio(self) -> float:
         """The ratio that suits the points, labelled or not."""
         plan = self.plan

@@ -74,7 +74,7 @@ class LaplacianSpectrum:
         alpha : float
             Positive.
         n_components : int
-            If there are not so many, those beyond are zero, with infinite eigenvalues.
+            There may be fewer. Where nothing varies there is one, which is zero.
         """
         scales = 1.0 / np.sqrt(self.basis.energies + alpha)
         covariance = self._system.scaled(scales).gram / self._system.total
@@ -84,11 +84,12 @@ class LaplacianSpectrum:
         ratios, vectors = ratios[::-1], vectors[:, ::-1]
         # A variance that is rounding counts as zero.
         varies = ratios > ROUNDING * np.trace(covariance)
-        coefficients = np.zeros((n_components, q))
-        sizes = np.sqrt(ratios[varies])
-        coefficients[: len(sizes)] = (vectors[:, varies] / sizes * scales[:, None]).T
-        eigenvalues = np.full(n_components, np.inf)
-        eigenvalues[: len(sizes)] = 1.0 / ratios[varies]
+        if varies.any():
+            sizes = np.sqrt(ratios[varies])
+            coefficients = (vectors[:, varies] / sizes * scales[:, None]).T
+            eigenvalues = 1.0 / ratios[varies]
+        else:
+            coefficients, eigenvalues = np.zeros((1, q)), np.zeros(1)
         intercept = -coefficients @ self._system.feature_mean
         function = function_in_basis(self.basis, coefficients, intercept)
         return Eigenfunctions(self._with_signs(function), eigenvalues)
@@ -107,7 +108,7 @@ class LaplacianSpectrum:
         values = found.function.decision(self._sample)
         shares = self._sample_weights / self._sample_weights.sum()
         squares, fourths = np.square(values) @ shares, np.power(values, 4) @ shares
-        real = np.isfinite(found.eigenvalues) & (fourths > 0.0)
+        real = fourths > 0.0
         if not real.any():
             return 1.0
         return float(np.min(np.square(squares[real]) / fourths[real]))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
 from kernlens.base.fitting import Stage
@@ -111,7 +111,7 @@ class HermiteLearner(Learner[LearnedHermite]):
         """What is asked for."""
         return self.problem.plan
 
-    @cached_property
+    @lazy
     def _search_splits(self) -> Sequence[Split]:
         return self.splits or split_nothing(self.rows, self.plan.seed)
 

@@ -12,12 +12,12 @@ Omega^2, which have the same stationary points for another mu.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._execution import sum_blocks
+from kernlens._lazy import lazy
 from kernlens._rows import CanonicalRows
 from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import DegreeSequence, GeometricSequence, Smoothness
@@ -58,7 +58,7 @@ class HermitePoint:
     objective: HermiteObjective
     start: KernelFit | None = None
 
-    @cached_property
+    @lazy
     def derivatives(self) -> tuple[FloatArray, FloatArray]:
         """M_f in the coordinates R^T x, and the gradient of J in R, (n_features, n_directions)."""
         rows, loss = self.objective.rows, self.objective.loss

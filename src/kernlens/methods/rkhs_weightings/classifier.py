@@ -113,7 +113,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
     n_directions_ : int
         Directions kept.
     instantiation_, correlation_, solver_ : str, float, str
-        The base predictor with its kernel, the correlation and the solver used.
+        The base predictor with its kernel, the correlation (None for a weighting of the user's own)
+        and the solver used.
     alpha_ : float
         The best regularisation.
     alpha_mixture_ : dict

@@ -169,6 +169,7 @@ class BaseRandomFeatures(FittingMixin):
                 "sums": solution.sums,
                 "n_weights": plan.n_weights,
                 "intercept": plan.intercept,
+                "weight_unit": data.weight_unit,
             }
         self._store_instantiation(used)
 

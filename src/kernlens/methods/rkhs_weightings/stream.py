@@ -54,7 +54,8 @@ class StreamMixin(BaseRandomFeatures):
 
     def _prepare_more(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> FitData:
         """A batch in the units of the first one."""
-        batch = canonical_rows(X, y, weights)
+        unit = self._stream["weight_unit"]
+        batch = canonical_rows(X, y, weights).in_units_of(unit)
         columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
         rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
@@ -64,7 +65,7 @@ class StreamMixin(BaseRandomFeatures):
             np.maximum(before[1], batch.y.max(axis=1)),
         )
         loss = SquaredLoss()
-        return FitData(rows, columns, targets, loss, None, self.random_state, self._seed)
+        return FitData(rows, columns, targets, loss, None, unit, self.random_state, self._seed)
 
     def _bounded(self, targets: Targets, low: FloatArray, high: FloatArray) -> Targets:
         """Keep predictions within the range of targets, if that is wanted."""

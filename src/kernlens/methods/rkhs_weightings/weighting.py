@@ -128,9 +128,10 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
         return AUTO_CORRELATIONS
 
     def _store_instantiation(self, used: AnyInstantiation) -> None:
-        self.correlation_ = used.correlation
+        self.correlation_: float | None = used.correlation
         self._custom = None
         if isinstance(used, CustomInstantiation):
+            self.correlation_ = None
             rule = used.prepared
             self._custom = (rule.rule, rule.n_inputs, rule.nodes, rule.shares)
 
@@ -138,6 +139,7 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
     def _instantiation(self) -> AnyInstantiation:
         if self._custom is not None:
             return CustomInstantiation(PreparedWeighting(*self._custom))
+        assert self.correlation_ is not None
         n_inputs = self._columns.n_inputs
         return Instantiation(self.instantiation_, n_inputs, self.correlation_, self._sigma)
 

@@ -6,11 +6,11 @@ The system has n_labeled + n r unknowns and costs O(n^2 d) a product.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -27,7 +27,7 @@ from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
 class ConjugateSolver(LaplacianSolver):
     """Conjugate gradients; penalties are chosen with Nyström centres."""
 
-    @cached_property
+    @lazy
     def _proxy(self) -> FeatureSolver:
         return FeatureSolver(self.plan, self.rows, self.frames, self.n_jobs)
 
@@ -96,7 +96,7 @@ class _Coefficients:
     a: FloatArray
     b: FloatArray
 
-    @cached_property
+    @lazy
     def _at_points(self) -> tuple[FloatArray, FloatArray]:
         rows = self.shifted.rows
         values, slopes = self.shifted.system.products(rows.on_points(self.a), self.b)

@@ -10,12 +10,12 @@ for every ratio mu / alpha: the Schur complement of the system, factored once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens.fits.kernel_fit import KernelFitter
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -59,11 +59,11 @@ def atoms_of(
 class ExactSolver(LaplacianSolver):
     """Dense Schur complement; O((n r)^3), and (n r)^2 numbers held."""
 
-    @cached_property
+    @lazy
     def _system(self) -> DerivativeSystem:
         return derivative_system(self)
 
-    @cached_property
+    @lazy
     def _spectral(self) -> tuple[FloatArray, FloatArray]:
         """The eigenvalues q and the eigenvectors V of the Gram matrix Q of all derivatives."""
         values, vectors = eigh(self._system.full_gram(), overwrite_a=True, check_finite=False)
@@ -74,12 +74,12 @@ class ExactSolver(LaplacianSolver):
         rotated: FloatArray = self._system.derivatives_at(X, slice(None)) @ self._spectral[1]
         return rotated
 
-    @cached_property
+    @lazy
     def _sample(self) -> tuple[FloatArray, FloatArray]:
         X = self.rows.points[:SAMPLE]
         return self.plan.kernel.matrix(X, X), self._rotated(X)
 
-    @cached_property
+    @lazy
     def _labeled(self) -> tuple[FloatArray, FloatArray]:
         X = self.rows.labeled_points
         return self.plan.kernel.matrix(X, X), self._rotated(X)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._lazy import lazy
 from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
@@ -61,11 +60,11 @@ class FeatureSolver(LaplacianSolver):
         largest = plan.ratios[-1] if plan.given is None else plan.given.ratio
         self.basis = EnergyBasis.of(feature_map, rows.points, rows.weights, frames, n_jobs, largest)
 
-    @cached_property
+    @lazy
     def _sample(self) -> FloatArray:
         return self.basis.features(self.rows.points[:SAMPLE])
 
-    @cached_property
+    @lazy
     def _labeled(self) -> FloatArray:
         return self.basis.features(self.rows.labeled_points[:LEAVE_ONE_OUT_ROWS])
 
@@ -109,7 +108,7 @@ class FeatureSolver(LaplacianSolver):
             return learned.merged(held_out)
         return self._accumulate(slice(0, len(self.rows.labeled)))
 
-    @cached_property
+    @lazy
     def _systems(self) -> tuple[RidgeSystem, RidgeSystem]:
         """Normal equations of the rows to learn from, and of the rows held out."""
         n = len(self.rows.labeled)

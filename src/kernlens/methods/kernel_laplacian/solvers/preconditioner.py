@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas, split_range, sum_blocks
+from kernlens.linalg.raised_cholesky import raised_cholesky
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES, DerivativeSystem
 from kernlens.methods.kernel_laplacian.plan import LabeledPoints, Penalties
 
@@ -92,13 +93,8 @@ class AtomPreconditioner:
         core = np.block([[system.kernel.matrix(X, X), D], [D.T, system.gram(points, points)]])
         weighted = core + _weighted_gram(shifted, X, points)
         jitter = JITTER * float(np.diagonal(weighted).max())
-        while True:
-            raised = weighted.copy()
-            raised.flat[:: len(raised) + 1] += jitter
-            try:
-                return cls(shifted, labels, points, cho_factor(raised, check_finite=False))
-            except LinAlgError:
-                jitter *= 10.0
+        factor, _ = raised_cholesky(weighted, jitter, jitter)
+        return cls(shifted, labels, points, (factor, False))
 
     def __call__(self, residual: FloatArray) -> FloatArray:
         """Return the preconditioned residual, (t, N)."""
