@@ -1,0 +1,56 @@
+"""The command line: ``python -m fuzz``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import kernlens
+from fuzz.cases import Case, draw_case
+from fuzz.estimators import public_names
+from fuzz.report import Report
+from fuzz.runner import run_all
+
+
+def arguments(given: list[str] | None = None) -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    known = public_names()
+    parser.add_argument("--estimator", nargs="+", choices=known, default=known, metavar="NAME")
+    parser.add_argument("--cases", type=int, default=100, help="cases of every estimator")
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="workers side by side")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one case")
+    parser.add_argument("--log", help="file that gets a line of JSON for every finding")
+    return parser.parse_args(given)
+
+
+def cases_of(asked: argparse.Namespace) -> Iterator[Case]:
+    """All cases, an estimator after the other in turn."""
+    for number in range(asked.start, asked.start + asked.cases):
+        for name in asked.estimator:
+            yield draw_case(name, number, asked.seed)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run cases and print what was found; 1 if there was something."""
+    asked = arguments(given)
+    # With several copies about, it matters which one is tested.
+    print(f"kernlens {kernlens.__version__} of {Path(kernlens.__file__).parent}", flush=True)
+    with open(asked.log, "a") if asked.log else nullcontext() as log:
+        report = Report(log)
+        try:
+            for case, outcome in run_all(cases_of(asked), asked.jobs, asked.time_limit):
+                report.add(case, outcome)
+        except KeyboardInterrupt:
+            print("Interrupted; this is what was found so far.", file=sys.stderr)
+    print(report.text())
+    return 1 if report.groups else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""A process that runs cases one at a time: pickled cases come in, pickled outcomes go out.
+
+``python -m fuzz.worker SECONDS`` is started by the runner. A little before the time limit, and when
+the process is killed by a signal of its own, the stack goes to the standard error.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import resource
+import sys
+from typing import BinaryIO
+
+#: Share of the time limit after which the stack is written.
+NEARLY = 0.9
+#: Bytes a worker may have beyond what the machine has: a wrong estimate must not take it down.
+MEMORY = 16 * 2**30
+
+
+def serve(cases: BinaryIO, outcomes: BinaryIO, time_limit: float) -> None:
+    """Answer until there are no more cases."""
+    from fuzz.check import run
+
+    pickle.dump("ready", outcomes)
+    outcomes.flush()
+    while True:
+        try:
+            case = pickle.load(cases)
+        except EOFError:
+            return
+        faulthandler.dump_traceback_later(NEARLY * time_limit)
+        outcome = run(case)
+        faulthandler.cancel_dump_traceback_later()
+        pickle.dump(outcome, outcomes)
+        outcomes.flush()
+
+
+def main() -> None:
+    """Keep the pipes to ourselves, so that nothing a fit prints gets into them."""
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    outcomes = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    serve(sys.stdin.buffer, outcomes, float(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
