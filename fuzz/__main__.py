@@ -11,8 +11,10 @@ from pathlib import Path
 import kernlens
 from fuzz.cases import Case, draw_case
 from fuzz.estimators import public_names
+from fuzz.minimize import Minimizer
 from fuzz.report import Report
-from fuzz.runner import run_all
+from fuzz.runner import Worker, run_all
+from fuzz.spelling import lines_of
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
@@ -25,6 +27,10 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="workers side by side")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one case")
+    parser.add_argument(
+        "--tries", type=int, default=60, help="smaller cases tried for a group of findings"
+    )
+    parser.add_argument("--minimize-hangs", action="store_true", help="which takes long")
     parser.add_argument("--log", help="file that gets a line of JSON for every finding")
     return parser.parse_args(given)
 
@@ -34,6 +40,21 @@ def cases_of(asked: argparse.Namespace) -> Iterator[Case]:
     for number in range(asked.start, asked.start + asked.cases):
         for name in asked.estimator:
             yield draw_case(name, number, asked.seed)
+
+
+def make_small(report: Report, asked: argparse.Namespace) -> None:
+    """Write the lines of every group, of a case as small as can be found."""
+    with Worker(asked.time_limit) as worker:
+        minimizer = Minimizer(worker.run, asked.tries)
+        for group in report.groups.values():
+            case, finding = group.first, group.finding
+            slow = finding.kind == "hang" and not asked.minimize_hangs
+            try:
+                if asked.tries and not slow:
+                    case, finding = minimizer.minimize(case, finding)
+            except KeyboardInterrupt:
+                asked.tries = 0
+            group.lines = lines_of(case, finding)
 
 
 def main(given: list[str] | None = None) -> int:
@@ -48,6 +69,8 @@ def main(given: list[str] | None = None) -> int:
                 report.add(case, outcome)
         except KeyboardInterrupt:
             print("Interrupted; this is what was found so far.", file=sys.stderr)
+            asked.tries = 0
+    make_small(report, asked)
     print(report.text())
     return 1 if report.groups else 0
 

@@ -120,11 +120,11 @@ def _draw_targets(rng: Generator, estimator: str, X: Array, words: dict[str, str
 def _draw_parameters(rng: Generator, estimator: str, n_columns: int) -> dict[str, Any]:
     listed, family = parameters_of(estimator), family_of(estimator)
     drawn: dict[str, Any] = {"n_jobs": 1, "random_state": int(rng.integers(4))}
-    if chance(rng, ALL_DEFAULTS):
+    if chance(rng, ALL_DEFAULTS) or not listed:
         return drawn
     classes = task_of(estimator) == "classes"
     for name in _arguments(estimator):
-        quick = quick_value(family, name, rng)
+        quick = quick_value(family, name, listed[name].kind, rng)
         if quick is not None or name == "refit":
             drawn[name] = quick
         if chance(rng, DRAWN):
@@ -146,4 +146,5 @@ def _draw_particles(rng: Generator, drawn: dict[str, Any], n_columns: int) -> No
 
 
 def _arguments(estimator: str) -> list[str]:
-    return argument_names(estimator_of(estimator))
+    listed = parameters_of(estimator)
+    return [name for name in argument_names(estimator_of(estimator)) if name in listed]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fuzz.draws import Generator, chance, pick, power
+from kernlens._parameters import Kind, Listed, Or
 
 Draw = Callable[[Generator], Any]
 
@@ -18,9 +19,12 @@ def _one_of(*values: Any) -> Draw:
     return lambda rng: pick(rng, values)
 
 
-def _alpha(rng: Generator) -> Any:
-    number = float(f"{power(rng, -5.0, 0.0):.3g}")
-    return [number, 0.1 * number] if chance(rng, 0.15) else number
+def _alpha(rng: Generator) -> float:
+    return float(f"{power(rng, -5.0, 0.0):.3g}")
+
+
+def _takes_lists(kind: Kind) -> bool:
+    return isinstance(kind, Listed) or (isinstance(kind, Or) and _takes_lists(kind.kind))
 
 
 #: By the name of a parameter, of whatever family.
@@ -51,13 +55,16 @@ WORDED_INIT = ("BKerNN", "RegFeaL")
 STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6}
 
 
-def quick_value(family: str, name: str, rng: Generator) -> Any:
+def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:
     """A cheap value, or None if the default is as cheap."""
     if name not in QUICK or (name == "init" and family in WORDED_INIT):
         return None
     if name == "refit" and family == "HKRR":
         return pick(rng, (10, 30, None, "exact"))
-    return QUICK[name](rng)
+    value = QUICK[name](rng)
+    if name == "alpha" and _takes_lists(kind) and chance(rng, 0.15):
+        return [value, 0.1 * value]
+    return value
 
 
 def bounded(name: str, value: Any) -> Any:

@@ -20,7 +20,7 @@ KINDS = (
     "history rises",
     "RuntimeWarning",
 )
-#: Kinds that have no exception to be known by, but what they were seen at.
+#: Kinds that have no line of code to be known by, but what they were seen at.
 BY_PLACE = ("not finite", "wrong shape", "wrong value")
 
 
@@ -51,7 +51,7 @@ class Finding:
     @property
     def signature(self) -> tuple[str, str, str]:
         """What stays the same while a case is made smaller."""
-        return self.kind, self.exception, self.where if self.kind in BY_PLACE else ""
+        return self.kind, self.exception, self.where if self.kind in BY_PLACE else self.line
 
     @property
     def place(self) -> str:

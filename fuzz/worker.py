@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 #: Share of the time limit after which the stack is written.
 NEARLY = 0.9
-#: Bytes a worker may have beyond what the machine has: a wrong estimate must not take it down.
+#: Bytes of a worker's address space: a wrong estimate of memory must not stop the machine.
 MEMORY = 16 * 2**30
 
 
