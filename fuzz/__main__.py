@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -30,6 +31,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--tries", type=int, default=60, help="smaller cases tried for a group of findings"
     )
+    parser.add_argument(
+        "--small-seconds", type=float, default=300.0, help="seconds for all smaller cases together"
+    )
     parser.add_argument("--minimize-hangs", action="store_true", help="which takes long")
     parser.add_argument("--log", help="file that gets a line of JSON for every finding")
     return parser.parse_args(given)
@@ -43,17 +47,18 @@ def cases_of(asked: argparse.Namespace) -> Iterator[Case]:
 
 
 def make_small(report: Report, asked: argparse.Namespace) -> None:
-    """Write the lines of every group, of a case as small as can be found."""
+    """Write the lines of every group, of a case as small as can be found in the time there is."""
+    end = time.monotonic() + (asked.small_seconds if asked.tries else 0.0)
     with Worker(asked.time_limit) as worker:
         minimizer = Minimizer(worker.run, asked.tries)
-        for group in report.groups.values():
+        for group in report.gravest_first():
             case, finding = group.first, group.finding
             slow = finding.kind == "hang" and not asked.minimize_hangs
             try:
-                if asked.tries and not slow:
+                if time.monotonic() < end and not slow:
                     case, finding = minimizer.minimize(case, finding)
             except KeyboardInterrupt:
-                asked.tries = 0
+                end = 0.0
             group.lines = lines_of(case, finding)
 
 

@@ -35,7 +35,7 @@ class Minimizer:
         After how long no further one is run.
     """
 
-    def __init__(self, run: Run, tries: int = 60, seconds: float = 30.0) -> None:
+    def __init__(self, run: Run, tries: int = 60, seconds: float = 10.0) -> None:
         self._run, self._tries, self._seconds = run, tries, seconds
 
     def minimize(self, case: Case, finding: Finding) -> tuple[Case, Finding]:

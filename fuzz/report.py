@@ -38,6 +38,11 @@ class Group:
     numbers: list[str] = field(default_factory=list)
     lines: str = ""
 
+    @property
+    def size(self) -> int:
+        """How many cases showed it."""
+        return len(self.numbers)
+
 
 class Report:
     """Collects outcomes."""
@@ -91,17 +96,20 @@ class Report:
             yield f"Mean {mean:.0f} ms a case; the slowest:"
         yield from (f"  {seconds:7.2f} s  {name}" for seconds, name in times[:SLOWEST])
 
-    def _grouped(self) -> Iterator[str]:
-        order = {kind: i for i, kind in enumerate(KINDS)}
-        groups = sorted(
-            self.groups.items(), key=lambda item: (order[item[0][0]], -len(item[1].numbers))
+    def gravest_first(self) -> list[Group]:
+        """Groups by their kind, and those of one kind by how many cases they have."""
+        return sorted(
+            self.groups.values(), key=lambda one: (KINDS.index(one.finding.kind), -one.size)
         )
-        if not groups:
+
+    def _grouped(self) -> Iterator[str]:
+        if not self.groups:
             yield "Nothing was found."
-        for (kind, family, exception, place), group in groups:
+        for group in self.gravest_first():
+            kind, family, exception, place = group_key(group.first, group.finding)
             yield f"{kind}: {family}, {exception or 'no exception'}, {place}"
-            cases = ", ".join(group.numbers[:6]) + (", …" if len(group.numbers) > 6 else "")
-            yield f"    {len(group.numbers)} cases: {cases}"
+            cases = ", ".join(group.numbers[:6]) + (", …" if group.size > 6 else "")
+            yield f"    {group.size} cases: {cases}"
             yield f"    {group.finding.where}: {group.finding.detail}".rstrip(": ")
             yield from (f"        {line}" for line in group.lines.splitlines())
             yield ""
