@@ -120,7 +120,8 @@ class Minimizer:
             if values is not None and values.dtype.kind == "f" and values.size <= SMALL:
                 short = _shortened(values)
                 if not np.array_equal(short, values, equal_nan=True):
-                    self._try(replace(self.case, **{name: short}))
+                    changed: dict[str, Any] = {name: short}
+                    self._try(replace(self.case, **changed))
 
 
 def _with_rows(case: Case, kept: Any) -> Case:

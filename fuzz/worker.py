@@ -10,6 +10,7 @@ import faulthandler
 import os
 import pickle
 import resource
+import signal
 import sys
 from typing import BinaryIO
 
@@ -31,7 +32,10 @@ def serve(cases: BinaryIO, outcomes: BinaryIO, time_limit: float) -> None:
         except EOFError:
             return
         faulthandler.dump_traceback_later(NEARLY * time_limit)
+        # If the parent is gone, nobody else ends a case without end.
+        signal.alarm(int(2.0 * time_limit) + 10)
         outcome = run(case)
+        signal.alarm(0)
         faulthandler.cancel_dump_traceback_later()
         pickle.dump(outcome, outcomes)
         outcomes.flush()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -139,6 +143,16 @@ def test_a_crash_and_a_hang_are_found_and_the_next_case_runs(worker):
     assert hang.state == "hang"
     assert 2.5 < hang.seconds < 30.0
     assert worker.run(planted("Sound")).state == "fitted"
+
+
+def test_a_worker_without_a_parent_ends_by_itself():
+    command_line = [sys.executable, "-m", "fuzz.worker", "0.01"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    given = pickle.dumps(planted("Sleeps"))
+    ended = subprocess.run(
+        command_line, input=given, env=environment, capture_output=True, timeout=60.0
+    )
+    assert ended.returncode == -signal.SIGALRM
 
 
 def test_a_worker_finds_what_this_process_does(worker):
