@@ -46,7 +46,8 @@ def is_refusal(error: BaseException, arguments: Collection[str], own: Collection
     below = frames[ours[-1] + 1 :]
     if below:
         # scikit-learn was asked by us to check the input, and not by another estimator within.
-        return all(_is_foreign_check(code.co_filename) for code, _ in below)
+        files = [code.co_filename for code, _ in below]
+        return files[0] in VALIDATION and all(map(_is_foreign_check, files))
     return _raised_by_name(*frames[-1]) and is_sentence(str(error), arguments)
 
 

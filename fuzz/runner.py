@@ -27,6 +27,10 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "
 START = 300.0
 
 
+class Closed(Exception):
+    """The worker was closed while a case ran."""
+
+
 class Worker:
     """One process, started again when it was killed.
 
@@ -39,6 +43,7 @@ class Worker:
     def __init__(self, time_limit: float) -> None:
         self.time_limit = time_limit
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._stack = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the worker
 
     def __enter__(self) -> Self:
@@ -61,9 +66,9 @@ class Worker:
             _send(process, case)
             answer = _receive(process, self.time_limit)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            return self._ended("crash", time.perf_counter() - start)
+            return self._ended(process, "crash", time.perf_counter() - start)
         if answer is None:
-            return self._ended("hang", time.perf_counter() - start)
+            return self._ended(process, "hang", time.perf_counter() - start)
         self._stack.truncate(0)
         outcome: Outcome = answer
         return outcome
@@ -74,6 +79,13 @@ class Worker:
         if process is not None:
             process.kill()
             process.communicate()
+
+    def close(self) -> None:
+        """Kill the process for good, from another thread than the one that runs cases."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._stack.seek(0)
@@ -88,17 +100,24 @@ class Worker:
             # Ctrl-C is for the parent, which ends its workers itself.
             start_new_session=True,
         )
-        if _receive(self._process, START) != "ready":
-            raise RuntimeError("A worker did not start.")
+        # It may have been closed before there was a process to kill.
+        if self._closed:
+            self.stop()
+            raise Closed
+        try:
+            ready = _receive(self._process, START)
+        except EOFError:
+            ready = None
+        if ready != "ready":
+            self.stop()
+            raise Closed if self._closed else RuntimeError("A worker did not start.")
         return self._process
 
-    def _ended(self, kind: str, seconds: float) -> Outcome:
-        process = self._process
-        assert process is not None
-        if kind == "crash":
-            process.wait()
-        code = process.returncode
+    def _ended(self, process: subprocess.Popen[bytes], kind: str, seconds: float) -> Outcome:
+        code = process.wait() if kind == "crash" else None
         self.stop()
+        if self._closed:
+            raise Closed
         if kind == "hang":
             exception, detail = "", f"no end within {self.time_limit:g} s"
         else:
@@ -143,7 +162,10 @@ def _side_by_side(
                 if case is None:
                     break
                 ended.put((case, worker.run(case)))
+        except Closed:
+            pass
         finally:
+            worker.stop()
             ended.put(None)
 
     threads = [threading.Thread(target=work, args=(one,), daemon=True) for one in workers]
@@ -155,7 +177,9 @@ def _side_by_side(
     finally:
         stopped.set()
         for worker in workers:
-            worker.stop()
+            worker.close()
+        for thread in threads:
+            thread.join()
 
 
 def _send(process: subprocess.Popen[bytes], case: Case) -> None:

@@ -33,7 +33,7 @@ def serve(cases: BinaryIO, outcomes: BinaryIO, time_limit: float) -> None:
             return
         faulthandler.dump_traceback_later(NEARLY * time_limit)
         # If the parent is gone, nobody else ends a case without end.
-        signal.alarm(int(2.0 * time_limit) + 10)
+        signal.alarm(int(2.0 * time_limit) + 2)
         outcome = run(case)
         signal.alarm(0)
         faulthandler.cancel_dump_traceback_later()

@@ -8,6 +8,8 @@ import time
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+from sklearn.utils import check_array
 
 
 class Sound(RegressorMixin, BaseEstimator):
@@ -47,6 +49,23 @@ class RaisesLinAlgError(Sound):
 class CallsMin(Sound):
     def fit(self, X, y, sample_weight=None):
         return min([])
+
+
+class CallsNumpy(Sound):
+    def fit(self, X, y, sample_weight=None):
+        return np.broadcast_to(np.ones(3), (2,))
+
+
+class CallsOtherEstimator(Sound):
+    """Another estimator is given NaN by us, and says what we should not have done."""
+
+    def fit(self, X, y, sample_weight=None):
+        return LinearRegression().fit(np.full_like(X, np.nan), y)
+
+
+class ChecksX(Sound):
+    def fit(self, X, y, sample_weight=None):
+        return check_array(np.full_like(X, np.nan))
 
 
 class SaysNoSentence(Sound):

@@ -9,8 +9,11 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -90,7 +93,7 @@ def test_new_rows_are_finite_and_of_the_columns_of_X():
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_and_its_text_are_the_same(form):
     values = np.array([[0.5, -2.0], [3.0, 1.0]])
-    names = {"np": np, "pd": pytest.importorskip("pandas"), "values": values.copy()}
+    names = {"np": np, "pd": pandas, "values": values.copy()}
     names["locked"] = lambda array: (array.setflags(write=False), array)[1]
     made, told = FORMS[form].make(values), eval(FORMS[form].text.format("values"), names)
     assert type(made) is type(told)
@@ -108,6 +111,8 @@ def test_a_form_and_its_text_are_the_same(form):
     [
         ("RaisesLinAlgError", "foreign exception"),
         ("CallsMin", "foreign exception"),
+        ("CallsNumpy", "foreign exception"),
+        ("CallsOtherEstimator", "foreign exception"),
         ("SaysNoSentence", "foreign exception"),
         ("RefusesRows", "refused a new row"),
         ("ReturnsNaN", "not finite"),
@@ -131,8 +136,9 @@ def test_a_planted_fault_is_found(toy, kind):
 def test_a_sound_estimator_is_fitted_and_a_sentence_is_a_refusal():
     assert run(planted("Sound")).state == "fitted"
     assert run(planted("Sound")).findings == ()
-    refused = run(planted("Refuses"))
-    assert (refused.state, refused.findings) == ("refused", ())
+    for toy in ("Refuses", "ChecksX"):
+        refused = run(planted(toy))
+        assert (refused.state, refused.findings) == ("refused", ())
 
 
 def test_a_crash_and_a_hang_are_found_and_the_next_case_runs(worker):
@@ -167,6 +173,17 @@ def test_workers_side_by_side_run_every_case():
     ended = [(case.estimator, outcome.state) for case, outcome in run_all(toys, 2, 20.0)]
     states = {"Sound": "fitted", "Crashes": "crash", "ReturnsNaN": "fitted", "Refuses": "refused"}
     assert sorted(ended) == sorted((f"fuzz_toys:{toy}", end) for toy, end in states.items())
+
+
+def test_workers_end_when_the_run_is_left():
+    before = set(threading.enumerate())
+    toys = [planted("Sound")] + [planted("Sleeps")] * 3
+    run_so_far = run_all(toys, 2, 50.0)
+    assert next(run_so_far)[1].state == "fitted"
+    start = time.monotonic()
+    run_so_far.close()
+    assert time.monotonic() - start < 30.0
+    assert set(threading.enumerate()) == before
 
 
 def test_sentences():
