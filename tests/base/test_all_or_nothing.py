@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 
 from families import PUBLIC, UNSUPERVISED, family_of, light
 from kernlens.base.contract import all_or_nothing
+from kernlens.base.fitting import FittingMixin
 
 
 def sample(estimator, n=40, n_columns=4):
@@ -59,12 +60,13 @@ def test_numbers_that_are_none_are_refused(estimator, number, monkeypatch):
     X, y = sample(estimator)
     model = light(estimator).fit(X, y)
     before = dict(vars(model))
-    arrays = type(model._function).arrays
+    store = FittingMixin._store_fit
 
-    def damaged(self):
-        return {**arrays(self), "intercept_": np.array([number])}
+    def damaged(self, *parts):
+        store(self, *parts)
+        self.feature_importances_[1] = number
 
-    monkeypatch.setattr(type(model._function), "arrays", damaged)
+    monkeypatch.setattr(FittingMixin, "_store_fit", damaged)
     with pytest.raises(ValueError, match="overflow or vanish; rescale X, y or sample_weight"):
         model.fit(X, y)
     assert vars(model) == before
