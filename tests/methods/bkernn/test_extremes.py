@@ -127,7 +127,7 @@ def test_weights_over_many_digits_do_not_raise_the_objective(estimator, seed):
 
 def test_one_class_of_nearly_no_weight_is_fitted():
     # The gradient of such a fit falls below what L-BFGS can multiply.
-    X, y = sample(10)
+    X = sample(10)[0]
     weights = np.full(10, 1e-14)
     weights[0] = 1.0
     model = light(BKerNNClassifier, alpha=4e-4).fit(X, np.arange(10) > 0, sample_weight=weights)
@@ -156,4 +156,15 @@ def test_cauchy_columns_are_fitted(estimator):
 def test_a_huge_tolerance_stops_at_once():
     X, y = sample()
     model = light(BKerNNRegressor, tol=1e300).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("optimizer", ["auto", "plain"])
+@pytest.mark.parametrize("kernel", ["brownian", "exponential", "gaussian"])
+def test_long_steps_do_not_overflow(optimizer, kernel):
+    X, y = sample(12, 1)
+    particles = np.random.default_rng(0).standard_normal((8, 1))
+    model = light(BKerNNRegressor, alpha=1e90, kernel=kernel, optimizer=optimizer, init=particles)
+    model.fit(X, 1e98 * y)
+    assert never_rises(model)
     assert np.isfinite(model.predict(X)).all()
