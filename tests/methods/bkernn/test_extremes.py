@@ -62,6 +62,12 @@ def test_the_scale_of_targets_does_not_vanish(size):
     assert target_scale(SquaredLoss(), rows) == pytest.approx(size * y.std(), rel=1e-12)
 
 
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e-200])
+def test_the_scale_of_constant_targets_is_one(value):
+    rows = canonical_rows(sample()[0], np.full((2, 40), value), np.ones(40))
+    assert target_scale(SquaredLoss(), rows) == 1.0
+
+
 def test_huge_first_particles_are_refused():
     X, y = sample()
     with pytest.raises(ValueError, match="init has values as large as 1e\\+200"):

@@ -126,11 +126,14 @@ class ParticleProblem:
 
 
 def target_scale(loss: Loss, rows: CanonicalRows) -> float:
-    """Root mean square of the loss's gradient at the best constant; 1 if that is zero.
+    """Root mean square of the loss's gradient at the best constant; 1 for constant targets.
 
     The standard deviation of y for the squared loss. Particles, alpha and the concavity of a
     penalty are measured in it, so that a fit of ``10 y`` is ten times the fit of y.
     """
+    if np.all(rows.y == rows.y[:, :1]):
+        # The average of equal numbers may round to another, whose distance is no scale.
+        return 1.0
     constant = loss.best_constant(rows.y, rows.weights)
     slopes = loss.gradient(rows.y, np.broadcast_to(constant[:, None], rows.y.shape))
     # In units of a power of two, which costs no digit: squares of slopes below 1e-162 vanish.
