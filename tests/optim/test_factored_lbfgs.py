@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,3 +155,22 @@ def test_inputs_are_left_alone():
         minimize(case, penalty, max_iter=3)
     for array, copy in zip(arrays, kept, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+class Noisy(Counted):
+    """An objective that is known to few digits, as on data of very different sizes."""
+
+    def at(self, W, start=None):
+        point = super().at(W, start)
+        noise = 0.1 * np.random.default_rng(self.count).standard_normal()
+        return replace(point, fit=replace(point.fit, value=point.fit.value * np.exp(noise)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_objective_that_rises_by_rounding_leaves_the_best_point(seed):
+    case = problem("squared", "random", alpha=1e-3, seed=seed)
+    noisy = Noisy(case.objective("feature", "brownian"))
+    start = noisy.at(case.W)
+    result = factored_lbfgs(noisy, start, max_iter=15)
+    assert np.all(np.diff(result.history) <= 0.0)
+    assert noisy.value(result.solution) <= result.history[-1]

@@ -130,3 +130,16 @@ def test_inputs_are_left_alone():
     start = np.full(12, 3.0)
     run(quadratic, start)
     np.testing.assert_array_equal(start, 3.0)
+
+
+def test_a_gradient_that_vanishes_ends_the_run():
+    # Products of such gradients are zero, and a step that divides by them is no number.
+    scales = np.array([1e-70, 1e-90])
+    result = run(lambda x: (1.0 + float(scales @ x**2), 2.0 * scales * x), [1.0, 1.0], tol=0.0)
+    assert np.isfinite(result.solution).all()
+    assert result.status is Status.CONVERGED
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_any_tolerance_is_taken():
+    assert run(quadratic, np.zeros(12), tol=1e308).n_iter == 1

@@ -107,8 +107,9 @@ class KernelFitter:
         First order in the error of the coefficients, where the objective is of second order only.
         """
         slopes = self.weights * self.loss.gradient(self.y, fit.decision)
-        optimal = slopes / (-self.alpha * self.weights.sum())
-        return float(np.linalg.norm(fit.dual - optimal) / (np.linalg.norm(optimal) or 1.0))
+        # Both sides times alpha Wt, because slopes over a small alpha overflow.
+        error = self.alpha * self.weights.sum() * fit.dual + slopes
+        return float(np.linalg.norm(error) / (np.linalg.norm(slopes) or 1.0))
 
     def objective(self, dual: FloatArray, intercept: FloatArray, kernel_dual: FloatArray) -> float:
         """Value of the objective at given coefficients."""

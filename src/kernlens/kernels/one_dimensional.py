@@ -85,10 +85,13 @@ class OneDimensionalKernel(ABC):
         Name in the public interface.
     linear_cost : bool
         True if products cost O(n_samples) per particle once the projections are sorted.
+    bounded : bool
+        True if no value exceeds 1, whatever the projections; else values are in their unit.
     """
 
     name: str
     linear_cost: bool = True
+    bounded: bool = True
 
     def prepare(self, projections: FloatArray) -> SortedProjections:
         """Sort projections (n_particles, n_samples) and add what products need."""
@@ -154,6 +157,7 @@ class BrownianKernel(OneDimensionalKernel):
     """
 
     name = "brownian"
+    bounded = False
 
     def profile(self, difference: FloatArray) -> FloatArray:
         return -0.5 * np.abs(difference)
@@ -256,7 +260,9 @@ class GaussianKernel(OneDimensionalKernel):
     rows_per_block = 512
 
     def profile(self, difference: FloatArray) -> FloatArray:
-        return np.exp(-0.5 * np.square(difference))
+        # Beyond 39 the kernel is zero in double precision, and far beyond the square overflows.
+        near = np.clip(difference, -40.0, 40.0)
+        return np.exp(-0.5 * np.square(near, out=near))
 
     def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
         for points, order in zip(block.points, block.order, strict=True):

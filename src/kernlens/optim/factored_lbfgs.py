@@ -44,29 +44,35 @@ def factored_lbfgs(
     -------
     SolveResult
         `solution` is a point with F at most that of `start`; `history` has the factored
-        objective, which bounds F from above and equals it at the start and at balanced factors.
+        objective, which bounds F from above and equals it at the start and at balanced factors. It
+        never increases: where rounding makes F rise, what counts is the best point so far.
     """
     W = start.W
     penalty = objective.penalty.factored(len(W))
     factors = penalty.factorization.split(W)
     shapes = tuple(factor.shape for factor in factors)
     split_at = int(np.prod(shapes[0]))
-    latest = start
+    latest = best = start
+    first = lowest = objective.value(start)
 
     def unpack(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
         return flat[:split_at].reshape(shapes[0]), flat[split_at:].reshape(shapes[1])
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal latest
+        nonlocal latest, best, lowest
         A, B = unpack(flat)
         latest = objective.at(penalty.factorization.join(A, B), latest)
         value = latest.value + objective.strength * penalty.value(A, B)
+        if value < lowest:
+            best, lowest = latest, value
         slope = objective.smooth.gradient(latest) / objective.strength
         parts = penalty.gradients(A, B, slope)
         return value, objective.strength * np.concatenate([part.ravel() for part in parts])
 
-    first = objective.value(start)
     packed = np.concatenate([factor.ravel() for factor in factors])
     result = lbfgs(value_and_gradient, packed, first, max_iter=max_iter, tol=tol, progress=progress)
     end = objective.at(penalty.factorization.join(*unpack(result.solution)), latest)
-    return replace(result, solution=start if objective.value(end) > first else end)
+    # Where rows differ by more digits than numbers have, F is known to few digits, and may rise.
+    history = np.minimum.accumulate(result.history)
+    solution = best if objective.value(end) > history[-1] else end
+    return replace(result, solution=solution, history=tuple(history.tolist()))

@@ -15,6 +15,11 @@ from kernlens._result import SolveResult, Status
 Progress = Callable[[int, float], None]
 
 MEMORY = 20
+#: A gradient below this, for variables and an objective of unit size, is zero: products of smaller
+#: ones vanish, and the next step would be no number.
+ZERO_GRADIENT = 1e-60
+#: A larger tolerance stops after one iteration just as this one; SciPy divides it by the rounding.
+LARGEST_TOL = 1e3
 #: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
 _STATUS = {0: Status.CONVERGED, 1: Status.MAX_ITER}
 
@@ -70,8 +75,8 @@ def lbfgs(
         "maxiter": max_iter,
         "maxfun": 4 * max_iter,
         "maxcor": MEMORY,
-        "ftol": tol,
-        "gtol": 0.0,
+        "ftol": min(tol, LARGEST_TOL),
+        "gtol": ZERO_GRADIENT,
     }
     outcome = minimize(
         scaled, start / unit, jac=True, method="L-BFGS-B", callback=record, options=options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
 from kernlens.optim.composite_objective import CompositeObjective, Point
 from kernlens.optim.lbfgs import Progress
@@ -79,9 +80,16 @@ def _backtrack(
     for _ in range(MAX_HALVINGS):
         W = objective.prox(point.W - step * gradient, step)
         trial = objective.at(W, point)
-        move = W - point.W
-        model = np.vdot(gradient, move) + np.vdot(move, move) / (2 * step)
-        if trial.value <= point.value + float(model) + slack:
+        if trial.value <= point.value + _model(gradient, W - point.W, step) + slack:
             return trial, step
         step *= 0.5
     return None
+
+
+def _model(gradient: FloatArray, move: FloatArray, step: float) -> float:
+    """Return ``<gradient, move> + |move|^2 / (2 step)``; infinite if it overflows."""
+    # In units of a power of two, which costs no digit: squares of a long first step overflow.
+    unit = 2.0 ** float(np.frexp(np.abs(move).max())[1] - 1)
+    short = move / unit
+    square = unit * float(np.vdot(short, short)) / (2 * step)
+    return unit * (float(np.vdot(gradient, short)) + square)

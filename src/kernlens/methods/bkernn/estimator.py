@@ -29,7 +29,7 @@ class BaseBKerNN(FittingMixin):
         scale = target_scale(data.loss, data.rows)
         penalty = self._make_penalty(scale)
         problem = ParticleProblem(make_kernel(self.kernel), data.loss, penalty, self.n_jobs)
-        alpha, search = self._given_alpha(data)
+        alpha, search = self._given_alpha(data, problem.smallest_alpha(data.rows))
         return ParticlePlan(
             problem,
             scale=scale,
@@ -47,13 +47,16 @@ class BaseBKerNN(FittingMixin):
             return self.penalty
         return make_penalty(self.penalty, s=1.0 / scale)
 
-    def _given_alpha(self, data: FitData) -> tuple[float | None, SearchRecord | None]:
+    def _given_alpha(
+        self, data: FitData, smallest: float
+    ) -> tuple[float | None, SearchRecord | None]:
         """The value of alpha, and how it was chosen if that was in an earlier fit."""
-        if self.alpha == "heuristic":
-            return self._heuristic_alpha(data), None
         if self.alpha != "auto":
-            return float(self.alpha), None
-        if self.warm_start and hasattr(self, "alpha_search_"):
+            named = self.alpha == "heuristic"
+            alpha = self._heuristic_alpha(data) if named else float(self.alpha)
+            _check_not_rounding(alpha, smallest)
+            return alpha, None
+        if self.warm_start and hasattr(self, "alpha_search_") and self.alpha_ >= smallest:
             return float(self.alpha_), SearchRecord.of_dict(self.alpha_search_)
         return None, None
 
@@ -135,3 +138,12 @@ class BaseBKerNN(FittingMixin):
         check_is_fitted(self)
         check_count("n_points", n_points)
         return tabulate(self._function, self.particles_, self.mean_, n_points)
+
+
+def _check_not_rounding(alpha: float, smallest: float) -> None:
+    """Refuse an alpha whose systems are singular to the last digit, and their solutions noise."""
+    if alpha < smallest:
+        raise ValueError(
+            f"alpha = {alpha:.3g} vanishes beside the kernel matrix of these data; choose at least "
+            f"{smallest:.3g}, or standardize X and y."
+        )

@@ -60,6 +60,8 @@ LARGE_TOL = 1e-6
 FINAL_TOL = 1e-10
 FINAL_TOL_LARGE = 1e-6
 FINAL_TOL_MAX_SAMPLES = 20_000
+#: Relative rise of the objective that is no rounding of a last solve.
+WORSE = 1e-6
 
 
 @dataclass
@@ -199,9 +201,12 @@ class ParticleLearner(Learner[LearnedParticles]):
         """Coefficients on all rows for given particles, to full accuracy."""
         tol = FINAL_TOL if len(self.rows.X) <= FINAL_TOL_MAX_SAMPLES else FINAL_TOL_LARGE
         objective = self.problem.objective(self.rows, alpha, tol=tol)
-        if isinstance(solution, ReducedPoint):
-            return objective.refine(solution)
-        return objective.at(solution)
+        if not isinstance(solution, ReducedPoint):
+            return objective.at(solution)
+        refined = objective.refine(solution)
+        # Only where rounding drowns the objective is it higher after more work.
+        worse = refined.value > (1.0 + WORSE) * solution.value
+        return solution if worse else refined
 
     def best_so_far(self) -> tuple[FloatArray, float]:
         """Particles and alpha to go on with after an interruption."""

@@ -21,6 +21,9 @@ from kernlens.losses import Loss
 from kernlens.optim.composite_objective import CompositeObjective
 from kernlens.penalties.contract import Penalty
 
+#: Share of a matrix that is lost when it is added to it.
+ROUNDING = 1e-16
+
 
 @dataclass(frozen=True)
 class ReducedPoint:
@@ -115,14 +118,25 @@ class ParticleProblem:
         norm = float(np.sqrt(square_norm)) or 1.0
         return target_scale(self.loss, rows) * norm / float(rows.weights.sum())
 
+    def smallest_alpha(self, rows: CanonicalRows) -> float:
+        """What is lost, times n, when it is added to the kernel matrix of first particles."""
+        if self.kernel.bounded:
+            return ROUNDING / float(rows.weights.sum())
+        return ROUNDING * self.reference_alpha(rows)
+
 
 def target_scale(loss: Loss, rows: CanonicalRows) -> float:
-    """Root mean square of the loss's gradient at the best constant; 1 if that is zero.
+    """Root mean square of the loss's gradient at the best constant; 1 for constant targets.
 
     The standard deviation of y for the squared loss. Particles, alpha and the concavity of a
     penalty are measured in it, so that a fit of ``10 y`` is ten times the fit of y.
     """
+    if np.all(rows.y == rows.y[:, :1]):
+        # The average of equal numbers may round to another, whose distance is no scale.
+        return 1.0
     constant = loss.best_constant(rows.y, rows.weights)
     slopes = loss.gradient(rows.y, np.broadcast_to(constant[:, None], rows.y.shape))
-    square = np.average(np.sum(slopes**2, axis=0), weights=rows.weights)
-    return float(np.sqrt(square)) or 1.0
+    # In units of a power of two, which costs no digit: squares of slopes below 1e-162 vanish.
+    unit = 2.0 ** float(np.frexp(np.abs(slopes).max())[1])
+    square = np.average(np.sum((slopes / unit) ** 2, axis=0), weights=rows.weights)
+    return unit * float(np.sqrt(square)) or 1.0

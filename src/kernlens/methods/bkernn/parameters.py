@@ -37,7 +37,7 @@ def _check_loss(loss: Loss) -> None:
 
 PARAMETERS: Parameters = {
     "alpha": Parameter(
-        Regularization(words=("auto", "heuristic")),
+        Regularization(words=("auto", "heuristic"), smallest=1e-120, largest=1e120),
         "auto",
         '{"auto", "heuristic"} or float',
         """Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
@@ -45,7 +45,9 @@ PARAMETERS: Parameters = {
         it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
         rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
-        are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``.""",
+        are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``. A number is
+        in the units of y times those of X over n, from 1e-120 to 1e120, and not below 1e-16 times
+        that product, where it would be lost beside the kernel.""",
     ),
     "n_particles": Parameter(
         Count(),
@@ -77,7 +79,7 @@ PARAMETERS: Parameters = {
         "squared",
         '{"squared", "huber"} or Loss',
         """``"huber"`` bends from square to linear at half the robust standard deviation of y; pass
-        ``kernlens.losses.HuberLoss(delta)`` to choose the place.""",
+        ``kernlens.losses.HuberLoss(delta)`` to choose the place, at least a millionth of that.""",
     ),
     "n_directions": N_DIRECTIONS,
     "optimizer": Parameter(
@@ -93,7 +95,7 @@ PARAMETERS: Parameters = {
         "random",
         '"random" or array-like of shape (n_particles, n_features)',
         """First particles: normal of variance 1 / n_features, times the scale of y; or given ones,
-        in the units the rows are used in.""",
+        in the units the rows are used in, of size up to 1e100.""",
     ),
     "standardize": Parameter(
         Flag(),
@@ -135,6 +137,7 @@ CLASSIFIER_PARAMETERS: Parameters = {
         folds, or with more than 4000 rows a part of 2000 scored on up to 4000 others.
         `alpha_search_` has what it saw. ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the
         standardised rows if they are. With weights, n is the effective number of rows,
-        ``(sum w)^2 / sum w^2``.""",
+        ``(sum w)^2 / sum w^2``. A number is from 1e-120 to 1e120, and not below
+        1e-16 times that product, where it would be lost beside the kernel.""",
     ),
 }

@@ -14,6 +14,9 @@ from kernlens.losses import HuberLoss, Loss, SquaredLoss
 from kernlens.methods.bkernn.estimator import BaseBKerNN
 from kernlens.methods.bkernn.parameters import PARAMETERS
 
+#: Smallest delta of a Huber loss, relative to half the spread of y.
+SMALLEST_BEND = 1e-6
+
 
 @documented
 class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
@@ -134,14 +137,29 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.verbose = verbose
 
     def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
+        if isinstance(self.loss, HuberLoss):
+            _check_bend(self.loss.delta, half_spread(y, weights))
         if isinstance(self.loss, Loss):
             return self.loss
         check_choice("loss", self.loss, ("squared", "huber"))
         if self.loss == "squared":
             return SquaredLoss()
-        center = HuberLoss().best_constant(y, weights)
-        spread = HuberLoss().best_constant(np.abs(y - center[:, None]), weights)
-        # More than half of the targets equal: their standard deviation is all there is.
-        deviation = np.sqrt(np.average(np.square(y - center[:, None]), axis=1, weights=weights))
-        delta = 0.5 * (1.4826 * float(np.mean(spread)) or float(np.mean(deviation))) or 1.0
-        return HuberLoss(delta)
+        return HuberLoss(half_spread(y, weights) or 1.0)
+
+
+def half_spread(y: FloatArray, weights: FloatArray) -> float:
+    """Half the robust standard deviation of targets (n_targets, n_samples); 0 for constants."""
+    center = HuberLoss().best_constant(y, weights)
+    spread = HuberLoss().best_constant(np.abs(y - center[:, None]), weights)
+    # More than half of the targets equal: their standard deviation is all there is.
+    deviation = np.sqrt(np.average(np.square(y - center[:, None]), axis=1, weights=weights))
+    return 0.5 * (1.4826 * float(np.mean(spread)) or float(np.mean(deviation)))
+
+
+def _check_bend(delta: float, spread: float) -> None:
+    """Refuse a loss so nearly linear everywhere that its curvature is rounding."""
+    if delta < SMALLEST_BEND * spread:
+        raise ValueError(
+            f"The delta of HuberLoss must be at least {SMALLEST_BEND * spread:.3g}, a millionth of "
+            f"half the spread of y, got {delta!r}."
+        )
