@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -174,8 +174,14 @@ class LearnedWeighting(Learned):
 
 
 def best_of(tried: list[Setting]) -> Setting:
-    """The setting of lowest loss; of about equal ones the first, at its largest alpha."""
+    """The setting of lowest loss; of about equal ones the first, at its largest alpha.
+
+    A loss that is no number is one that overflowed on the way.
+    """
+    tried = [one if one.loss == one.loss else replace(one, loss=np.inf) for one in tried]
     best = min(tried, key=lambda setting: setting.loss)
+    if best.loss == np.inf:
+        raise FloatingPointError("No setting has a finite loss.")
     close = [
         setting
         for setting in tried

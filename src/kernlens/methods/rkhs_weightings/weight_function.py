@@ -173,15 +173,16 @@ class WeightFunctionMixin:
             raise ValueError("kind='sfgd' is for solver='sfgd'; choose 'rkhs' or 'l2'.")
         if kind == "sfgd" and form == "clipped":
             raise ValueError("form='clipped' is for kind='rkhs' and 'l2'.")
-        # Rows of length zero have constants of zero.
-        with np.errstate(over="ignore", divide="ignore"):
+        # Rows of length zero have constants of zero, and what overflows is no bound at all.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             bounds = [
                 self._descent_bound(instantiation, target, form)
                 if kind == "sfgd"
                 else self._gap_bound(instantiation, target, delta, kind, form)
                 for target in range(len(self.intercept_))
             ]
-        values = np.array(bounds) * np.square(self._target_scale)
+            values = np.array(bounds) * np.square(self._target_scale)
+        values[np.isnan(values)] = np.inf
         return float(values[0]) if len(values) == 1 else values
 
     @property
