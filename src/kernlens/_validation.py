@@ -192,9 +192,8 @@ def check_between(name: str, value: Any, low: float, high: float, advice: str = 
 def check_size(name: str, value: Any, smallest: float, largest: float) -> None:
     """Refuse a number of such a size that its square, or that of its inverse, overflows."""
     if not smallest <= abs(float(value)) <= largest:
-        raise ValueError(
-            f"{name} must be at least {smallest:.0e} and at most {largest:.0e}, got {value!r}."
-        )
+        least = f"at least {smallest:.0e} and " if smallest > 0.0 else ""
+        raise ValueError(f"{name} must be {least}at most {largest:.0e}, got {value!r}.")
 
 
 def check_sequence(name: str, value: Any) -> list[Any]:

@@ -176,12 +176,10 @@ class LearnedWeighting(Learned):
 def best_of(tried: list[Setting]) -> Setting:
     """The setting of lowest loss; of about equal ones the first, at its largest alpha.
 
-    A loss that is no number is one that overflowed on the way.
+    A loss that is no number overflowed on the way, and is as bad as an infinite one.
     """
-    tried = [one if one.loss == one.loss else replace(one, loss=np.inf) for one in tried]
+    tried = [replace(one, loss=np.inf) if np.isnan(one.loss) else one for one in tried]
     best = min(tried, key=lambda setting: setting.loss)
-    if best.loss == np.inf:
-        raise FloatingPointError("No setting has a finite loss.")
     close = [
         setting
         for setting in tried

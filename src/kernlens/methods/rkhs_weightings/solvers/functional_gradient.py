@@ -204,9 +204,10 @@ class Descent:
             factors = self.radius / np.maximum(norms, self.radius)
             self.scale = self.scale * factors
             self.squared_norm = self.squared_norm * factors**2
-        if not np.all(self.squared_norm <= self.largest**2):
+        norms = np.sqrt(self.squared_norm)
+        if not np.all(norms <= self.largest):
             raise Diverged
-        self.largest_norm = np.maximum(self.largest_norm, np.sqrt(self.squared_norm))
+        self.largest_norm = np.maximum(self.largest_norm, norms)
         if np.any(np.abs(self.scale) < SMALLEST_SCALE):
             # Projections one after the other: what the scale adds up to would lose its digits.
             kept = kept * self._settle(self.scale)
