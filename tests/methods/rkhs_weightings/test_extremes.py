@@ -282,3 +282,13 @@ def test_bounds_of_nothing_are_numbers(solver, penalty):
         for kind in ("rkhs", "l2", *(("sfgd",) if solver == "sfgd" else ())):
             for form in ("corrected", "printed"):
                 assert not np.isnan(model.generalization_bound(kind=kind, form=form))
+
+
+def test_the_smallest_correlation():
+    X, y = rows()
+    for kind in ("relu", "sign", "stumps", "exp_relu", "exp_sign"):
+        for solver in ("exact", "least_squares"):
+            options = {"correlation": 1e-12, "instantiation": kind, "solver": solver}
+            assert_finite(few(RKHSWeightingRegressor, **options).fit(X, y), X)
+    with pytest.raises(ValueError, match="correlation must be at least 1e-12"):
+        few(RKHSWeightingRegressor, correlation=5e-324).fit(X, y)

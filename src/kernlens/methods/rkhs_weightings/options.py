@@ -19,12 +19,16 @@ from kernlens._validation import (
 )
 from kernlens.features.weightings import CustomWeighting
 
+#: Functions of a smaller correlation are linear to the last digit.
+SMALLEST_CORRELATION = 1e-12
+
 
 def check_correlation(name: str, value: Any) -> None:
-    """Refuse what is neither "auto" nor one or several numbers in (0, 1)."""
+    """Refuse what is neither "auto" nor one or several numbers in (0, 1), or nearly 0."""
     for one in check_sequence(name, value):
         if not (isinstance(one, str) and one == "auto"):
             check_between(name, one, 0.0, 1.0, "; or 'auto'")
+            check_size(name, one, SMALLEST_CORRELATION, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

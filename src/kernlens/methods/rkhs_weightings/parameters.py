@@ -48,7 +48,7 @@ class Correlation(Kind):
         check_correlation(name, value)
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (0.0, 1.0, -0.5, 2.0, "high", None, True, np.nan, [], [0.5, 2.0])
+        return (0.0, 1.0, -0.5, 2.0, 1e-13, "high", None, True, np.nan, [], [0.5, 2.0])
 
 
 _SHARED: dict[str, Parameter] = {
@@ -157,10 +157,10 @@ WEIGHTING_PARAMETERS: Parameters = {
         '"auto", float, list of float, or PaperWidth',
         """r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
-        functions, small ones are nearly linear. ``"auto"`` compares 0.05, 0.2, 0.6 and 0.95; for
-        ``"sfgd"`` values around 1/d, for which its gradients are not too noisy. A
-        :class:`~kernlens.PaperWidth` gives it by the paper's gamma, theta or kappa, and sigma,
-        which is 1 otherwise.""",
+        functions, small ones are nearly linear, and 1e-12 is the smallest. ``"auto"`` compares
+        0.05, 0.2, 0.6 and 0.95; for ``"sfgd"`` values around 1/d, for which its gradients are not
+        too noisy. A :class:`~kernlens.PaperWidth` gives it by the paper's gamma, theta or kappa,
+        and sigma, which is 1 otherwise.""",
     ),
     **_SHARED,
 }

@@ -161,8 +161,9 @@ class WeightFunctionMixin:
         Returns
         -------
         float, or ndarray of shape (n_targets,) for several targets or classes
-            In squared units of y; for labels +1 and -1. The sizes of rows and targets are those of
-            the training rows; standardisation is taken as fixed beforehand.
+            In squared units of y; for labels +1 and -1; infinite where there is no bound or its
+            numbers overflow. The sizes of rows and targets are those of the training rows;
+            standardisation is taken as fixed beforehand.
         """
         check_is_fitted(self)
         check_between("delta", delta, 0.0, 1.0)

@@ -237,5 +237,6 @@ class StochasticDescent(WeightingSolver):
 def _too_long(alpha: float) -> str:
     return (
         f"The steps of the stochastic descent are too long for alpha = {alpha:.3g}, and it "
-        "diverges; choose a larger alpha or batch_size, a smaller correlation, or max_norm='auto'."
+        "diverges; choose a larger alpha or batch_size, a correlation around 1 / n_features, or "
+        "max_norm='auto'."
     )
