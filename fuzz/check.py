@@ -22,6 +22,8 @@ from kernlens import FunctionalGradient, GroupSampling
 
 FIT = "model.fit(X, y, sample_weight=weights)"
 BAD_FIT = "model.fit(np.full((len(X), 1), 1e150), y)"
+#: Where rows are cut into two batches, the same text for any number of them.
+CUT = "-(-2 * len(X) // 3)"
 #: Two batches: most of the rows, and the rest, of which there may be one.
 BATCHES = (
     "model.partial_fit(X[:{cut}], y[:{cut}]{classes}, sample_weight=weights[:{cut}])",
@@ -100,10 +102,9 @@ class _Trial:
 
     def _batches(self) -> Iterator[str]:
         """What the batches are learned by, of as many rows as there are."""
-        cut = max(2, 2 * len(self.case.X) // 3)
         classes = ", np.unique(y)" if task_of(self.case.estimator) == "classes" else ""
-        for batch in BATCHES[: 1 + (cut < len(self.case.X))]:
-            text = batch.format(cut=cut, classes=classes)
+        for batch in BATCHES[: 1 + (len(self.case.X) > 2)]:
+            text = batch.format(cut=CUT, classes=classes)
             yield text.partition(", sample_weight")[0] + ")" if self.case.weights is None else text
 
     def _evaluate(self, text: str) -> tuple[Any, Exception | None]:
