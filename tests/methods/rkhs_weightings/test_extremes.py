@@ -155,12 +155,20 @@ def test_sigma_is_bounded():
     for sigma in (1e-100, 1e100):
         model = RandomKitchenSinksRegressor(base="stumps", sigma=sigma, n_random_features=30)
         assert_finite(model.fit(X, y), X)
+        assert_finite(model.fit(X.astype(np.float32), y), X.astype(np.float32))
         width = PaperWidth(sigma=sigma, correlation=0.5)
         for solver in ("least_squares", "exact", "sfgd"):
             model = few(
                 RKHSWeightingRegressor, correlation=width, instantiation="stumps", solver=solver
             )
-            assert_finite(model.fit(X, y), X)
+            far = np.concatenate([X, np.full((1, 3), 1e300), np.full((1, 3), -1e30)])
+            assert_finite(model.fit(X, y), far)
+        for solver in ("least_squares", "exact"):
+            options = {"correlation": width, "instantiation": "stumps", "solver": solver}
+            model = few(RKHSWeightingRegressor, **options)
+            double = model.fit(X, y).predict(X)
+            single = model.fit(X.astype(np.float32), y).predict(X.astype(np.float32))
+            assert np.abs(single - double).max() < 1e-3
     with pytest.raises(ValueError, match=r"sigma must be at least 1e-100 and at most 1e\+100"):
         PaperWidth(sigma=1e156)
     with pytest.raises(ValueError, match=r"sigma must be at least 1e-100 and at most 1e\+100"):
