@@ -17,7 +17,7 @@ from fuzz.economy import bounded, quick_value
 from fuzz.estimators import estimator_of, family_of, parameters_of, task_of
 from fuzz.forms import FORMS, INPUT_FORMS, TARGET_FORMS
 from fuzz.inputs import draw_inputs, draw_rows, draw_shape
-from fuzz.objects import Setting, draw_matrix
+from fuzz.objects import COSINES, Setting, draw_matrix
 from fuzz.targets import draw_labels, draw_numbers, draw_weights
 from fuzz.values import draw_bad_value, draw_value
 from kernlens._parameters import argument_names
@@ -130,6 +130,9 @@ def _draw_parameters(rng: Generator, estimator: str, n_columns: int) -> dict[str
         if chance(rng, DRAWN):
             setting = Setting(n_columns, classes, chance(rng, WILD))
             drawn[name] = bounded(name, draw_value(listed[name].kind, rng, setting))
+    if drawn.get("instantiation") is COSINES and chance(rng, 0.9):
+        # It has a kernel of its own, and is refused otherwise.
+        drawn["correlation"] = "auto"
     if family == "BKerNN":
         _draw_particles(rng, drawn, n_columns)
     if chance(rng, ONE_BAD):

@@ -21,6 +21,13 @@ from kernlens import FunctionalGradient, GroupSampling
 
 FIT = "model.fit(X, y, sample_weight=weights)"
 BAD_FIT = "model.fit(np.full((len(X), 1), 1e150), y)"
+#: Where rows are cut into two batches, the same text for any number of them.
+CUT = "-(-2 * len(X) // 3)"
+#: Two batches: most of the rows, and the rest, of which there may be one.
+BATCHES = (
+    "model.partial_fit(X[:{cut}], y[:{cut}]{classes}, sample_weight=weights[:{cut}])",
+    "model.partial_fit(X[{cut}:], y[{cut}:], sample_weight=weights[{cut}:])",
+)
 #: Sizes that rows are told apart by in a report.
 ORDINARY, FAR = 1e4, 1e100
 
@@ -44,25 +51,59 @@ class _Trial:
             "np": np, "X": X, "y": y, "weights": weights, "rows": case.formed_rows(),
         }  # fmt: skip
         self.findings: list[Finding] = []
+        #: The model, in a report after the batches that it has learned from.
+        self.chained = "model"
 
     def outcome(self) -> Outcome:
         """Fit, then look."""
         model = self.cls(**self.case.parameters)
         self.names["model"] = model
-        before, started = self._prints(), dict(vars(model))
+        before = self._prints()
+        outcome = self._fit(before, dict(vars(model)))
+        if hasattr(model, "partial_fit"):
+            self._stream(before)
+        return replace(outcome, findings=self._distinct())
+
+    def _fit(self, before: dict[str, bytes], started: dict[str, Any]) -> Outcome:
         error = self._evaluate(FIT)[1]
         self._compare(before, FIT)
         if error is None:
             self._look_at_everything()
             self._compare(before, "the calls after the fit")
             self._fail_on_purpose()
-            return Outcome(FITTED, self._distinct())
+            return Outcome(FITTED)
         self._compare_models(started, FIT)
         if self._is_refusal(error):
-            return Outcome(REFUSED, self._distinct(), message=str(error))
+            return Outcome(REFUSED, message=str(error))
         finding = self._of_exception("foreign exception", FIT, error)
         self.findings.insert(0, finding)
-        return Outcome(finding.kind, self._distinct())
+        return Outcome(finding.kind)
+
+    def _stream(self, before: dict[str, bytes]) -> None:
+        """Learn from two batches instead, and look at everything again."""
+        model = self.names["model"] = self.cls(**self.case.parameters)
+        self.chained = "model"
+        for batch in self._batches():
+            started = dict(vars(model))
+            error = self._evaluate(batch)[1]
+            self._compare(before, batch)
+            if error is not None:
+                self._compare_models(started, batch)
+                if not self._is_refusal(error):
+                    self.findings.append(self._of_exception("foreign exception", batch, error))
+                break
+            self.chained += batch.removeprefix("model")
+        # Rows of the batch that was refused may be refused in predictions, too.
+        if self.chained != "model" and np.isfinite(self.case.X).all():
+            self._look_at_everything()
+            self._compare(before, "the calls after the batches")
+
+    def _batches(self) -> Iterator[str]:
+        """What the batches are learned by, of as many rows as there are."""
+        classes = ", np.unique(y)" if task_of(self.case.estimator) == "classes" else ""
+        for batch in BATCHES[: 1 + (len(self.case.X) > 2)]:
+            text = batch.format(cut=CUT, classes=classes)
+            yield text.partition(", sample_weight")[0] + ")" if self.case.weights is None else text
 
     def _evaluate(self, text: str) -> tuple[Any, Exception | None]:
         """What a line of Python gives, or what it raises; warnings become findings."""
@@ -106,7 +147,8 @@ class _Trial:
         if verdict is not None:
             kind, detail = verdict
             far = self._size_of_rows(look.text, found) if kind == "not finite" else ""
-            self.findings.append(Finding(kind, look.text + far, detail))
+            where = self.chained + look.text.removeprefix("model")
+            self.findings.append(Finding(kind, where + far, detail))
 
     def _size_of_rows(self, text: str, found: Any) -> str:
         """How far the nearest row is off that something is not finite at."""

@@ -90,6 +90,12 @@ def falling(found: Any) -> Verdict:
     return None
 
 
+def numbers(found: Any) -> Verdict:
+    """Judge numbers of which some may be infinite, but none NaN."""
+    values = np.asarray(list(found.values()) if isinstance(found, dict) else found)
+    return ("not finite", f"{found}") if np.isnan(values).any() else None
+
+
 def looks_at(model: Any, task: str, sizes: dict[str, int], monotone: bool) -> Iterator[Look]:
     """What to look at.
 
@@ -106,6 +112,8 @@ def looks_at(model: Any, task: str, sizes: dict[str, int], monotone: bool) -> It
     yield from _attributes(model, monotone)
     for name in ("X", "rows"):
         yield from _calls(model, task, name, sizes[name], sizes["targets"])
+    if getattr(model, "instantiation_", "custom") != "custom":
+        yield from _weight_function(model)
 
 
 def _attributes(model: Any, monotone: bool) -> Iterator[Look]:
@@ -125,6 +133,23 @@ def _attributes(model: Any, monotone: bool) -> Iterator[Look]:
     for name, judge in judges.items():
         if hasattr(model, name):
             yield Look(f"model.{name}", judge)
+
+
+def _weight_function(model: Any) -> Iterator[Look]:
+    """What an RKHS weighting says of its weight function; bounds may be infinite."""
+    if not hasattr(model, "weight_function"):
+        return
+    yield Look("model.operator_constants()", numbers)
+    for kind in ("rkhs", "l2", *(("sfgd",) if model.solver_ == "sfgd" else ())):
+        for form in ("corrected", "printed", *(("clipped",) if kind != "sfgd" else ())):
+            yield Look(f"model.generalization_bound(kind={kind!r}, form={form!r})", numbers)
+    yield Look("model.weight_space().directions", shaped((None, None), orthonormal))
+    W = "model.weights_" if hasattr(model, "weights_") else None
+    if W is not None:
+        k = len(model.intercept_)
+        shape = (len(model.weights_), k) if k > 1 else (len(model.weights_),)
+        yield Look(f"model.weight_function({W}, normalized=True)", shaped(shape))
+        yield Look(f"model.weight_function({W})", numbers)
 
 
 def _calls(model: Any, task: str, name: str, n: int, n_targets: int) -> Iterator[Look]:

@@ -181,7 +181,8 @@ def _paper_alpha(rng: Generator, setting: Setting) -> Any:
 
 
 def _paper_width(rng: Generator, setting: Setting) -> Any:
-    sigma = positive(rng, setting.wild)
+    # A PaperWidth refuses others before there is anything to fit.
+    sigma = min(max(positive(rng, setting.wild), 1e-100), 1e100)
     given: dict[str, Any] = {
         "gamma": positive(rng, setting.wild),
         "theta": float(rng.uniform(0.01, 0.99)),

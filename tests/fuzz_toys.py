@@ -151,3 +151,18 @@ class FailsRarely(Sound):
         if self.alpha > 5.0 and np.max(X) > 100.0:
             raise np.linalg.LinAlgError("Eigenvalues did not converge.")
         return super().fit(X, y)
+
+
+class LosesItsMeanInBatches(Sound):
+    """A fit is sound, and so is the first batch; the second leaves NaN."""
+
+    def partial_fit(self, X, y, sample_weight=None):
+        again = hasattr(self, "mean_")
+        self.fit(X, y)
+        self.mean_ = np.nan if again else self.mean_
+        return self
+
+
+class RaisesInBatches(Sound):
+    def partial_fit(self, X, y, sample_weight=None):
+        return max([])

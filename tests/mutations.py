@@ -411,8 +411,8 @@ FAULTS = (
     ),
     Fault(
         "methods/rkhs_weightings/stream.py",
-        "        batch = canonical_rows(X, y, weights / unit)",
-        "        batch = canonical_rows(X, y, weights)",
+        "        batch = replace(batch, weights=batch.weights / unit)",
+        "        batch = replace(batch, weights=batch.weights)",
         "base/test_weights.py",
     ),
     # Threads, interruptions and values that are no numbers

@@ -141,6 +141,19 @@ def test_a_sound_estimator_is_fitted_and_a_sentence_is_a_refusal():
         assert (refused.state, refused.findings) == ("refused", ())
 
 
+def test_batches_are_tried_and_looked_at_beside_the_fit():
+    outcome = run(planted("LosesItsMeanInBatches"))
+    assert outcome.state == "fitted"
+    (found,) = (one for one in outcome.findings if one.kind == "not finite")
+    assert found.where.count("partial_fit") == 2
+    assert found.where.endswith(".predict(X)")
+    lines = lines_of(planted("LosesItsMeanInBatches"), found)
+    names: dict = {}
+    exec(lines, names)
+    assert np.isnan(names["found"]).all()
+    assert kinds(run(planted("RaisesInBatches"))) == {"foreign exception"}
+
+
 def test_a_crash_and_a_hang_are_found_and_the_next_case_runs(worker):
     crash = worker.run(planted("Crashes"))
     assert crash.state == "crash"

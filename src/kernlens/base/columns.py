@@ -111,7 +111,7 @@ class Columns:
         limit = self._limit(X)
         columns = [np.clip(scaled, -limit, limit, out=scaled)]
         if self.bias != 0.0 or not self.varying.any():
-            columns.append(np.full((len(X), 1), self.bias))
+            columns.append(np.full((len(X), 1), min(self.bias, LARGEST_INPUT[X.dtype.type])))
         inputs = columns[0] if len(columns) == 1 else np.hstack(columns)
         return inputs.astype(X.dtype, order=self.order, copy=False)
 

@@ -144,11 +144,11 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             n_directions = estimate_n_directions(importances, n_columns)
         n_directions = min(n_directions, len(components))
         kept = components[:n_directions] / scale
-        # Orthonormal again in the new units, in the order of importance, spans unchanged.
-        unused = ~kept.any(axis=0)
-        kept = np.linalg.qr(kept.T)[0].T
-        # Rounding must not give a column that no direction has a part in them.
-        kept[:, unused] = 0.0
+        # Orthonormal again in the new units, in the order of importance, spans unchanged. Rounding
+        # must not give a column that no direction has a part in them: units of very different size
+        # make directions parallel to the last digit, and what then completes them is rounding.
+        used = kept.any(axis=0)
+        kept[:, used] = np.linalg.qr(kept[:, used].T)[0].T
         self.components_ = fix_signs(kept)
         self.component_importances_ = shares_of(importances[:n_directions])
         self.feature_importances_ = shares_of(feature_importances)

@@ -24,6 +24,8 @@ from kernlens._compiled import compiled
 
 #: Beyond this, erf is 1 and psi(z) is z, to the last digit.
 LIMIT = 9.0
+#: Beyond this, the normal density is zero.
+FLAT_BEYOND = 40.0
 #: Tabulated points per unit.
 DENSITY = 64
 #: Entries that are looked up together; their intermediate values stay in the first cache.
@@ -172,7 +174,9 @@ class SmoothStep(Profile):
         _apply_erf(Z, _ERF_TABLE)
 
     def slope(self, Z: FloatArray) -> FloatArray:
-        return np.sqrt(2.0 / np.pi) * np.exp(-0.5 * np.square(Z))
+        # Where the density is zero to the last digit, squares may overflow.
+        inside = np.clip(Z, -FLAT_BEYOND, FLAT_BEYOND)
+        return np.sqrt(2.0 / np.pi) * np.exp(-0.5 * np.square(inside))
 
 
 @dataclass(frozen=True)

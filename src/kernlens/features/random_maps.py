@@ -12,6 +12,9 @@ from kernlens._array import FloatArray
 from kernlens._geometry import unit_rows
 from kernlens.features.profiles import Profile
 
+#: Single precision does not hold such thresholds, nor quotients of such widths or their inverses.
+EXTREME = 1e15
+
 
 class FeatureMap(Protocol):
     """T functions of a row."""
@@ -139,7 +142,10 @@ class StumpMap:
 
     def _shifted(self, X: FloatArray) -> FloatArray:
         Z = np.take(X, self.columns, axis=1)
-        Z -= self.thresholds.astype(X.dtype, copy=False)
+        largest = max(self.width, float(np.abs(self.thresholds).max(initial=0.0)))
+        if not (largest < EXTREME and self.width > 1.0 / EXTREME):
+            Z = Z.astype(np.float64, copy=False)
+        Z -= self.thresholds.astype(Z.dtype, copy=False)
         if self.width != 1.0:
-            Z *= X.dtype.type(1.0 / self.width)
+            Z *= Z.dtype.type(1.0 / self.width)
         return np.ascontiguousarray(Z)

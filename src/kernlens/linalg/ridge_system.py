@@ -44,7 +44,9 @@ def accumulate_ridge(
         Taken off the features first; the nearer to their mean, the less the centring cancels.
     """
     target_shift = y @ weights / weights.sum() if intercept else np.zeros(len(y))
-    root_weights = np.sqrt(weights)
+    # A power of 4 changes no digit, and single precision holds weights of any size over it.
+    unit = 4.0 ** np.round(0.5 * np.log2(weights.max()))
+    root_weights = np.sqrt(weights / unit)
     uniform = bool(np.all(weights == 1.0))
 
     def part(rows: slice, A: FloatArray) -> tuple[FloatArray, ...]:
@@ -58,7 +60,7 @@ def accumulate_ridge(
         parts = A.T @ A, shifted @ A, root @ A
         return tuple(np.asarray(part, dtype=np.float64) for part in parts)
 
-    gram, moments, sums = sum_over_blocks(part)
+    gram, moments, sums = (unit * part for part in sum_over_blocks(part))
     total = float(weights.sum())
     if intercept:
         gram = gram - np.outer(sums, sums / total)

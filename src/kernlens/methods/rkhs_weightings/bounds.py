@@ -33,14 +33,18 @@ def gap_bound(reach: float, largest: float, n_samples: float, delta: float, form
     if form == "printed":
         rho = 2.0 * (reach + largest)
         return 2.0 * rho * reach / np.sqrt(n_samples) * (1.0 + np.sqrt(-np.log(delta) / 2.0))
+    if form == "clipped" and largest == 0.0:
+        # No loss of a prediction that is zero is another one.
+        return 0.0
     reach, delta = _known_afterwards(reach, largest, delta)
     deviation = float(np.sqrt(-np.log(delta) / (2.0 * n_samples)))
     if form == "clipped":
-        bound = 8.0 * largest * reach / np.sqrt(n_samples) + 4.0 * largest**2 * deviation
+        most = 4.0 * float(np.square(largest))
         # No loss of a clipped prediction is larger.
-        return min(bound, 4.0 * largest**2)
+        return min(8.0 * largest * reach / np.sqrt(n_samples) + most * deviation, most)
     rho = 2.0 * (reach + largest)
-    return 2.0 * rho * reach / np.sqrt(n_samples) + (reach + largest) ** 2 * deviation
+    bound = 2.0 * rho * reach / np.sqrt(n_samples) + np.square(reach + largest) * deviation
+    return float(bound)
 
 
 def descent_bound(
@@ -75,11 +79,16 @@ def descent_bound(
         lambda in the paper's unit, for the printed form.
     """
     rho = 2.0 * (reach + largest)
-    descent = (rho * kappa + 2.0 * penalty * norm) ** 2 * (1.0 + np.log(n_steps))
-    descent /= 2.0 * penalty * n_steps
-    bound = 2.0 * rho * reach / np.sqrt(n_samples) + penalty * norm**2
+    if not penalty > 0.0:
+        # So small a penalty is none, and without one the descent has no bound.
+        return np.inf
+    # The root first: a square may overflow and the quotient be a number.
+    root = (rho * kappa + 2.0 * penalty * norm) / np.sqrt(2.0 * penalty * n_steps)
+    descent = np.square(root) * (1.0 + np.log(n_steps))
+    bound = 2.0 * rho * reach / np.sqrt(n_samples) + penalty * np.square(norm)
     if printed_penalty is not None:
-        return float(bound + descent + 8.0 * rho**2 / (printed_penalty * n_samples))
+        stability = 8.0 * np.square(rho) / np.multiply(printed_penalty, n_samples)
+        return float(bound + descent + stability)
     return float(bound + (0.5 * descent if half_steps else descent))
 
 
@@ -89,5 +98,7 @@ def _known_afterwards(reach: float, largest: float, delta: float) -> tuple[float
         return largest, delta / 2.0
     if not np.isfinite(reach):
         return reach, delta
-    k = float(np.ceil(np.log2(reach / largest)))
-    return largest * 2.0**k, delta / ((k + 1.0) * (k + 2.0))
+    # Targets that are all zero have no size; the grid begins at one of their units.
+    unit = largest if largest > 0.0 else 1.0
+    k = max(float(np.ceil(np.log2(np.divide(reach, unit)))), 0.0)
+    return float(unit * np.exp2(k)), delta / ((k + 1.0) * (k + 2.0))

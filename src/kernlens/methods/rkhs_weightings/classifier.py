@@ -67,7 +67,8 @@ class RandomFeatureClassifierMixin(CalibratedMixin, DecisionClassifierMixin):
         classes : array-like of shape (n_classes,) or None
             All labels that are to come; needed in the first call.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights.
+            Non-negative weights, relative to those of the first batch, at most 1e50 times as large
+            or as small.
 
         Returns
         -------

@@ -32,6 +32,8 @@ ROUNDINGS = 100.0
 #: Entries of a block of features: for sums, whose T^2 parts are then few, and for values.
 SUM_ENTRIES = 4_000_000
 BLOCK_ENTRIES = 1_000_000
+#: Sums of products of larger numbers may overflow in single precision.
+LARGEST_SINGLE = 1e10
 #: Elementary operations per entry, for the choice between one thread and several.
 WORK_PER_ENTRY = 50
 
@@ -169,6 +171,14 @@ class FeatureSpace:
         if self.root is None:
             return system.scaled(self.scales)
         return system.divided_by_triangle(self.root / self.scales)
+
+
+def fits_single_precision(X: FloatArray) -> bool:
+    """Whether rows are of single precision, and of sizes whose products it holds, too."""
+    if X.dtype != np.float32:
+        return False
+    sizes = np.abs(X).max(axis=1)
+    return bool(sizes.max() < LARGEST_SINGLE and sizes[sizes > 0.0].min(initial=1.0) > 1e-10)
 
 
 def decision_in_blocks(

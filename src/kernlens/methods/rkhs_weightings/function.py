@@ -18,7 +18,11 @@ from kernlens._execution import split_range
 from kernlens.features.random_maps import FeatureMap, StumpMap
 from kernlens.features.weightings import Weighting
 from kernlens.kernels.implicit import ImplicitKernel, StumpKernel
-from kernlens.methods.rkhs_weightings.feature_space import decision_in_blocks
+from kernlens.methods.rkhs_weightings.feature_space import (
+    LARGEST_SINGLE,
+    decision_in_blocks,
+    fits_single_precision,
+)
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation, Instantiation
 
 #: Sums of the sizes of terms for which single precision leaves four digits of a prediction.
@@ -161,12 +165,13 @@ class FeatureFunction(WeightedFunction):
 
     def for_precision_of(self, X: FloatArray) -> FeatureFunction:
         """In single precision if rows X are, and if terms are not much above their sum."""
-        if X.dtype != np.float32:
+        if not fits_single_precision(X):
             return self
         features = self._features.evaluate(X[:TERM_ROWS].astype(np.float64))
         terms = np.abs(self.coefficients) @ np.abs(features).T
         # Targets have unit variance.
-        return replace(self, single=bool(np.max(terms) < LARGEST_TERMS))
+        small = np.max(np.abs(self.coefficients)) < LARGEST_SINGLE
+        return replace(self, single=bool(np.max(terms) < LARGEST_TERMS and small))
 
     def weight_values(self, W: FloatArray) -> tuple[FloatArray, float]:
         """alpha at weights up to a constant, (n_targets, n_weights), and the constant's logarithm.

@@ -24,6 +24,8 @@ from kernlens.kernels.implicit import ImplicitKernel, RampKernel, SignKernel, St
 
 INSTANTIATIONS = ("sign", "exp_sign", "relu", "exp_relu", "stumps")
 BASES = ("sign", "relu", "stumps")
+#: Ratios of the widths of p and K with a larger logarithm all have the correlation 1.
+LARGEST_LOG_RATIO = 500.0
 
 
 @dataclass(frozen=True)
@@ -239,13 +241,13 @@ def correlation_of(
     """
     if theta is not None:
         # 2 sigma^2 / gamma^2 = theta^(-4/n) - 1
-        ratio = 0.5 * float(np.expm1(-4.0 * np.log(theta) / n_inputs))
+        ratio = 0.5 * float(np.expm1(min(-4.0 * np.log(theta) / n_inputs, LARGEST_LOG_RATIO)))
     elif kappa is not None:
         ratio = -float(np.expm1(-4.0 * np.log(kappa) / n_inputs))
     else:
         assert gamma is not None
         # Nothing larger changes the correlation, and its square is still a number.
-        ratio = min(sigma / gamma, 1e100) ** 2
+        ratio = min(float(sigma) / float(gamma), 1e100) ** 2
     if name.startswith("exp_"):
         return 0.5 * ratio
     return ratio / (1.0 + ratio)

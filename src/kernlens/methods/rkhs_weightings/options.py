@@ -8,20 +8,27 @@ from typing import Any
 import numpy as np
 
 from kernlens._validation import (
+    LARGEST_VALUE,
+    SMALLEST_SPREAD,
     check_between,
     check_choice,
     check_count,
     check_positive,
     check_sequence,
+    check_size,
 )
 from kernlens.features.weightings import CustomWeighting
 
+#: Functions of a smaller correlation are linear to the last digit.
+SMALLEST_CORRELATION = 1e-12
+
 
 def check_correlation(name: str, value: Any) -> None:
-    """Refuse what is neither "auto" nor one or several numbers in (0, 1)."""
+    """Refuse what is neither "auto" nor one or several numbers in (0, 1), or nearly 0."""
     for one in check_sequence(name, value):
         if not (isinstance(one, str) and one == "auto"):
             check_between(name, one, 0.0, 1.0, "; or 'auto'")
+            check_size(name, one, SMALLEST_CORRELATION, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +47,8 @@ class PaperWidth:
     kappa : float or None
         For ``"exp_sign"`` and ``"exp_relu"``: kappa, above 1, that equation (68) asks for.
     sigma : float
-        Standard deviation of the weights. It matters for the thresholds of stumps, for `gamma`, and
-        for an alpha in the units of the paper.
+        Standard deviation of the weights, from 1e-100 to 1e100. It matters for the thresholds of
+        stumps, for `gamma`, and for an alpha in the units of the paper.
     correlation : "auto", float or list of float
         As the argument of the estimators.
 
@@ -63,6 +70,7 @@ class PaperWidth:
             # Arrays have no equality; numbers do.
             object.__setattr__(self, "correlation", self.correlation.tolist())
         check_positive("sigma", self.sigma)
+        check_size("sigma", self.sigma, SMALLEST_SPREAD, LARGEST_VALUE)
         check_correlation("correlation", self.correlation)
         given = self._given
         if len(given) > 1 or (given and self.correlations is not None):

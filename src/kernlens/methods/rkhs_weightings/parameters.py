@@ -24,6 +24,7 @@ from kernlens._parameters import (
     Positive,
     Regularization,
 )
+from kernlens._validation import LARGEST_VALUE, SMALLEST_SPREAD
 from kernlens.features.weightings import CustomWeighting
 from kernlens.methods.rkhs_weightings.instantiations import BASES, INSTANTIATIONS
 from kernlens.methods.rkhs_weightings.options import (
@@ -34,8 +35,8 @@ from kernlens.methods.rkhs_weightings.options import (
 )
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS
 
-#: A smaller alpha, relative to the features, is rounding.
-SMALLEST_ALPHA = 1e-15
+#: A smaller alpha, relative to the features, is rounding, and a larger one leaves the constant.
+SMALLEST_ALPHA, LARGEST_ALPHA = 1e-15, 1e15
 SINKS_SOLVERS = ("least_squares", "lasso", "exact")
 
 
@@ -47,21 +48,21 @@ class Correlation(Kind):
         check_correlation(name, value)
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (0.0, 1.0, -0.5, 2.0, "high", None, True, np.nan, [], [0.5, 2.0])
+        return (0.0, 1.0, -0.5, 2.0, 1e-13, "high", None, True, np.nan, [], [0.5, 2.0])
 
 
 _SHARED: dict[str, Parameter] = {
     "alpha": Parameter(
-        Or((PaperAlpha,), Listed(Regularization(smallest=SMALLEST_ALPHA))),
+        Or((PaperAlpha,), Listed(Regularization(smallest=SMALLEST_ALPHA, largest=LARGEST_ALPHA))),
         "auto",
         '"auto", float, list of float, or PaperAlpha',
-        """Regularisation. Lambda in the objective is `alpha`, at least 1e-15, times the mean square
-        of the features in the norm that is penalised (for the Lasso, times the root of that of one
-        feature), centred if there is a constant, so that the same values fit all dimensions and
-        instantiations. ``"auto"`` and lists are chosen from by errors on rows left out, together
-        with `instantiation` and `correlation`; ``"auto"`` has half decades from 1e-8 to 10 (Lasso:
-        1e-4 to 1; ``"sfgd"``: 3e-4 to 1). A :class:`~kernlens.PaperAlpha` is lambda itself, for
-        standardised targets.""",
+        """Regularisation. Lambda in the objective is `alpha`, from 1e-15 to 1e15, times the mean
+        square of the features in the norm that is penalised (for the Lasso, times the root of that
+        of one feature), centred if there is a constant, so that the same values fit all dimensions
+        and instantiations. ``"auto"`` and lists are chosen from by errors on rows left out,
+        together with `instantiation` and `correlation`; ``"auto"`` has half decades from 1e-8 to 10
+        (Lasso: 1e-4 to 1; ``"sfgd"``: 3e-4 to 1). A :class:`~kernlens.PaperAlpha` is lambda itself,
+        for standardised targets.""",
     ),
     "mix_alphas": Parameter(
         Flag(),
@@ -81,11 +82,11 @@ _SHARED: dict[str, Parameter] = {
         kernel.""",
     ),
     "bias": Parameter(
-        NonNegative(),
+        NonNegative(largest=LARGEST_VALUE),
         3.0,
         "float",
         """Value of a constant column that is added to the standardised ones, so that functions need
-        not be homogeneous in x; 0 is the paper's model.""",
+        not be homogeneous in x, at most 1e100; 0 is the paper's model.""",
         search=(1.0,),
     ),
     "fit_intercept": Parameter(
@@ -156,10 +157,10 @@ WEIGHTING_PARAMETERS: Parameters = {
         '"auto", float, list of float, or PaperWidth',
         """r in (0, 1), how alike two weights are for K: ``sigma^2 / (sigma^2 + gamma^2)`` for the
         Gaussian kernel, ``sigma^2 / (2 gamma^2)`` for the exponential one. Large values allow rough
-        functions, small ones are nearly linear. ``"auto"`` compares 0.05, 0.2, 0.6 and 0.95; for
-        ``"sfgd"`` values around 1/d, for which its gradients are not too noisy. A
-        :class:`~kernlens.PaperWidth` gives it by the paper's gamma, theta or kappa, and sigma,
-        which is 1 otherwise.""",
+        functions, small ones are nearly linear, and 1e-12 is the smallest. ``"auto"`` compares
+        0.05, 0.2, 0.6 and 0.95; for ``"sfgd"`` values around 1/d, for which its gradients are not
+        too noisy. A :class:`~kernlens.PaperWidth` gives it by the paper's gamma, theta or kappa,
+        and sigma, which is 1 otherwise.""",
     ),
     **_SHARED,
 }
@@ -188,9 +189,9 @@ KITCHEN_SINKS_PARAMETERS: Parameters = {
     ),
     "alpha": replace(
         _SHARED["alpha"],
-        text="""Regularisation. Lambda in the objective is `alpha`, at least 1e-15, times the mean
-        square of the features (for the Lasso, times the root of that of one feature), centred if
-        there is a constant. ``"auto"`` and lists are chosen from by errors on rows left out;
+        text="""Regularisation. Lambda in the objective is `alpha`, from 1e-15 to 1e15, times the
+        mean square of the features (for the Lasso, times the root of that of one feature), centred
+        if there is a constant. ``"auto"`` and lists are chosen from by errors on rows left out;
         ``"auto"`` has half decades from 1e-8 to 10 (Lasso: 1e-4 to 1). A
         :class:`~kernlens.PaperAlpha` is lambda itself, for standardised targets.""",
     ),
@@ -202,11 +203,11 @@ KITCHEN_SINKS_PARAMETERS: Parameters = {
         mix.""",
     ),
     "sigma": Parameter(
-        Positive(),
+        Positive(smallest=SMALLEST_SPREAD, largest=LARGEST_VALUE),
         1.0,
         "float",
-        """Standard deviation of the weights; it matters for thresholds of stumps and for a
-        :class:`~kernlens.PaperAlpha`.""",
+        """Standard deviation of the weights, from 1e-100 to 1e100; it matters for thresholds of
+        stumps and for a :class:`~kernlens.PaperAlpha`.""",
     ),
     "random_state": replace(RANDOM_STATE, text="Seed of the weights."),
 }

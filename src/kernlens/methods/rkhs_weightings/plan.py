@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,11 @@ class LearnedWeighting(Learned):
 
 
 def best_of(tried: list[Setting]) -> Setting:
-    """The setting of lowest loss; of about equal ones the first, at its largest alpha."""
+    """The setting of lowest loss; of about equal ones the first, at its largest alpha.
+
+    A loss that is no number overflowed on the way, and is as bad as an infinite one.
+    """
+    tried = [replace(one, loss=np.inf) if np.isnan(one.loss) else one for one in tried]
     best = min(tried, key=lambda setting: setting.loss)
     close = [
         setting

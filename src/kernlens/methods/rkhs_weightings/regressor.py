@@ -53,7 +53,8 @@ class RandomFeatureRegressorMixin(DecisionRegressorMixin):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights.
+            Non-negative weights, relative to those of the first batch, at most 1e50 times as large
+            or as small.
 
         Returns
         -------

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._rows import canonical_rows
+from kernlens._validation import LARGEST_VALUE, check_memory
 from kernlens.base.fitting import FitData
 from kernlens.base.targets import Targets
 from kernlens.losses import SquaredLoss
@@ -18,6 +19,8 @@ from kernlens.methods.rkhs_weightings.plan import WeightingPlan
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS
 
 STREAMING = ("auto", *(name for name, solver in SOLVERS.items() if solver.streams))
+#: Largest ratio of the weights of two batches.
+LARGEST_RATIO = 1e50
 #: More than the exact kernel is chosen for.
 MANY_ROWS = 2**60
 
@@ -30,6 +33,27 @@ def can_stream(estimator: Any) -> bool:
     raise AttributeError(
         f"partial_fit is for solver='least_squares' and 'sfgd', not {solver!r}; use fit instead."
     )
+
+
+def check_batch_weights(ratio: float) -> None:
+    """Refuse a batch beside which those before, or which beside those, are nothing at all."""
+    if not 1.0 / LARGEST_RATIO <= ratio <= LARGEST_RATIO:
+        raise ValueError(
+            f"sample_weight of this batch is {ratio:.3g} times that of the first one, and may be "
+            f"{1.0 / LARGEST_RATIO:.0e} to {LARGEST_RATIO:.0e} times as large; give all batches "
+            "weights of one scale."
+        )
+
+
+def check_batch_targets(y: FloatArray, targets: Targets) -> None:
+    """Refuse targets (n_targets, n_samples) whose squares overflow in units of the first batch."""
+    apart = np.abs(y - targets.mean[:, None])
+    if np.any(apart / LARGEST_VALUE > targets.scale[:, None]):
+        raise ValueError(
+            f"y is up to {apart.max():.3g} away from the mean of the first batch, more than "
+            f"{LARGEST_VALUE:.0e} of its standard deviations; give a first batch that is a fair "
+            "sample."
+        )
 
 
 class StreamMixin(BaseRandomFeatures):
@@ -50,13 +74,19 @@ class StreamMixin(BaseRandomFeatures):
             data = self._prepare_more(X, y, weights)
         else:
             data = self._prepare(X, y, weights, SquaredLoss())
-        self._learn_planned(data, self._batch_plan(data))
+        plan = self._batch_plan(data)
+        memory = self._memory(data, plan)
+        check_memory(memory.n_bytes, memory.advice)
+        self._learn_planned(data, plan)
 
     def _prepare_more(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> FitData:
         """A batch in the units of the first one."""
         unit = self._stream["weight_unit"]
-        batch = canonical_rows(X, y, weights / unit)
+        batch = canonical_rows(X, y, weights)
+        check_batch_weights(float(batch.weights.max()) / unit)
+        batch = replace(batch, weights=batch.weights / unit)
         columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
+        check_batch_targets(batch.y, targets)
         rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
         targets = self._bounded(

@@ -161,8 +161,9 @@ class WeightFunctionMixin:
         Returns
         -------
         float, or ndarray of shape (n_targets,) for several targets or classes
-            In squared units of y; for labels +1 and -1. The sizes of rows and targets are those of
-            the training rows; standardisation is taken as fixed beforehand.
+            In squared units of y; for labels +1 and -1; infinite where there is no bound or its
+            numbers overflow. The sizes of rows and targets are those of the training rows;
+            standardisation is taken as fixed beforehand.
         """
         check_is_fitted(self)
         check_between("delta", delta, 0.0, 1.0)
@@ -173,15 +174,16 @@ class WeightFunctionMixin:
             raise ValueError("kind='sfgd' is for solver='sfgd'; choose 'rkhs' or 'l2'.")
         if kind == "sfgd" and form == "clipped":
             raise ValueError("form='clipped' is for kind='rkhs' and 'l2'.")
-        # Rows of length zero have constants of zero.
-        with np.errstate(over="ignore", divide="ignore"):
+        # Rows of length zero have constants of zero, and what overflows is no bound at all.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             bounds = [
                 self._descent_bound(instantiation, target, form)
                 if kind == "sfgd"
                 else self._gap_bound(instantiation, target, delta, kind, form)
                 for target in range(len(self.intercept_))
             ]
-        values = np.array(bounds) * np.square(self._target_scale)
+            values = np.array(bounds) * np.square(self._target_scale)
+        values[np.isnan(values)] = np.inf
         return float(values[0]) if len(values) == 1 else values
 
     @property

@@ -13,7 +13,11 @@ from kernlens.methods.rkhs_weightings.instantiations import (
     Instantiation,
     correlation_of,
 )
-from kernlens.methods.rkhs_weightings.options import FunctionalGradient, PaperWidth
+from kernlens.methods.rkhs_weightings.options import (
+    SMALLEST_CORRELATION,
+    FunctionalGradient,
+    PaperWidth,
+)
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS, StochasticDescent, WeightingSolver
 from kernlens.methods.rkhs_weightings.stream import StreamMixin
 from kernlens.methods.rkhs_weightings.weight_function import WeightFunctionMixin
@@ -119,7 +123,7 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
                 name, n_inputs, float(width.sigma), width.gamma, width.theta, width.kappa
             )
             # At the limits of gamma the correlation rounds to 0 or 1.
-            return (float(np.clip(found, 1e-12, 1.0 - 1e-9)),)
+            return (float(np.clip(found, SMALLEST_CORRELATION, 1.0 - 1e-9)),)
         if solver.descends:
             return tuple(_descent_correlation(name, n_inputs, rate) for rate in DESCENT_RATES)
         if self.penalty == "l2" and not solver.draws:

@@ -14,7 +14,7 @@ from kernlens.base.learner import LeftOut
 from kernlens.methods.rkhs_weightings.function import FeatureFunction
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.plan import Choice, Solution
-from kernlens.methods.rkhs_weightings.solvers.functional_gradient import Descent
+from kernlens.methods.rkhs_weightings.solvers.functional_gradient import Descent, Diverged
 from kernlens.methods.rkhs_weightings.solvers.solver import WeightingSolver, log_norms
 
 #: Steps of a descent whose setting is compared with others.
@@ -23,6 +23,8 @@ SEARCH_STEPS = 300
 BATCH_SHARE = 10
 #: Smallest radius of a ball, and the inverse of the largest one: numbers whose squares exist.
 SMALLEST_RADIUS = 1e-150
+#: Norm of an iterate that has run away, over what the best function has at most.
+RUN_AWAY = 1e10
 
 
 @dataclass
@@ -103,16 +105,26 @@ class StochasticDescent(WeightingSolver):
         solver = StochasticDescent(plan, rows.take(slice(cut, None)), self.n_jobs)
         test, losses = rows.take(slice(0, cut)), []
         for alpha in alphas:
-            decision = solver.fit(candidate, (alpha,)).function.decision(test.X)
+            try:
+                decision = solver.descend(candidate, alpha).function.decision(test.X)
+            except Diverged:
+                losses.append(np.inf)
+                continue
             errors = np.square(decision - test.y).sum(axis=0)
-            loss = float(np.average(errors, weights=test.weights))
-            losses.append(loss if np.isfinite(loss) else np.inf)
+            losses.append(float(np.average(errors, weights=test.weights)))
         return losses
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Solution:
         """Fit with an instantiation and one alpha."""
+        try:
+            return self.descend(candidate, alphas[0])
+        except Diverged:
+            raise ValueError(_too_long(alphas[0])) from None
+
+    def descend(self, candidate: AnyInstantiation, alpha: float) -> Solution:
+        """A descent with as many steps as there are weights to draw."""
         n_steps = -(-self.plan.n_weights // self.plan.descent.features_per_step)
-        return self._descend(candidate, alphas[0], n_steps, None)
+        return self._descend(candidate, alpha, n_steps, None)
 
     def learn_batch(
         self,
@@ -123,7 +135,10 @@ class StochasticDescent(WeightingSolver):
         """A tenth of the steps of a fit, on top of those before."""
         per_step = BATCH_SHARE * self.plan.descent.features_per_step
         n_steps = max(1, -(-self.plan.n_weights // per_step))
-        return self._descend(candidate, alphas[0], n_steps, sums)
+        try:
+            return self._descend(candidate, alphas[0], n_steps, sums)
+        except Diverged:
+            raise ValueError(_too_long(alphas[0])) from None
 
     def left_out(self, solution: Solution) -> LeftOut:
         """Predictions of a fifth of the rows by a descent without it."""
@@ -166,12 +181,16 @@ class StochasticDescent(WeightingSolver):
         else:
             unit, mean, spread = sums["unit"], sums["mean"], sums["spread"]
         shift = self._shift(alpha, unit, log_factor)
+        # At the best function the penalty is below the loss of the constant.
+        most = float(np.clip(np.sqrt(spread / shift), SMALLEST_RADIUS, 1.0 / SMALLEST_RADIUS))
         rule = self.plan.descent
-        if rule.max_norm == "auto":
-            # At the best function the penalty is below the loss of the constant.
-            radius = np.clip(np.sqrt(spread / shift), SMALLEST_RADIUS, 1.0 / SMALLEST_RADIUS)
-            rule = replace(rule, max_norm=float(radius))
-        descent = Descent(candidate.weighting(), rule, shift, len(rows.y), self.plan.seed)
+        radius = most if rule.max_norm == "auto" else rule.max_norm
+        if radius is not None:
+            radius = float(np.clip(float(radius), SMALLEST_RADIUS, 1.0 / SMALLEST_RADIUS))
+            rule = replace(rule, max_norm=radius)
+        descent = Descent(
+            candidate.weighting(), rule, shift, len(rows.y), self.plan.seed, RUN_AWAY * most
+        )
         if sums is not None:
             descent.go_on(sums["descent"])
         choice = Choice.given(candidate, alpha)
@@ -213,3 +232,11 @@ class StochasticDescent(WeightingSolver):
         losses = np.square(decision + offset[:, None] - rows.y).sum(axis=0)
         objective = float(np.average(losses, weights=rows.weights) + run.shift * squares.sum())
         return replace(function, intercept=mean + offset), objective
+
+
+def _too_long(alpha: float) -> str:
+    return (
+        f"The steps of the stochastic descent are too long for alpha = {alpha:.3g}, and it "
+        "diverges; choose a larger alpha or batch_size, a correlation around 1 / n_features, or "
+        "max_norm='auto'."
+    )

@@ -43,6 +43,10 @@ STATE = (
 )
 
 
+class Diverged(FloatingPointError):
+    """The iterates of a descent grow without bound."""
+
+
 @dataclass
 class Descent:
     """State of the descent; more steps can be taken at any time.
@@ -61,6 +65,8 @@ class Descent:
     n_targets : int
     seed : int
         Weights and batches are drawn from it and from the number of steps taken.
+    largest : float
+        An iterate of a larger norm has run away.
     """
 
     weighting: Weighting
@@ -68,6 +74,7 @@ class Descent:
     penalty: float
     n_targets: int
     seed: int
+    largest: float = np.inf
     n_steps: int = 0
 
     def __post_init__(self) -> None:
@@ -109,7 +116,24 @@ class Descent:
         n_steps : int
         report : callable, optional
             Called with the number of the step and the loss on its batch.
+
+        Raises
+        ------
+        Diverged
+            If an iterate is larger than `largest`, or not finite.
         """
+        # What overflows is not finite after the step, either.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._run(X, y, weights, n_steps, report)
+
+    def _run(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        n_steps: int,
+        report: Callable[[int, float], None] | None,
+    ) -> None:
         rng = np.random.default_rng([self.seed, self.n_steps])
         shares = np.cumsum(weights / weights.sum())
         values = self._values(X)
@@ -180,7 +204,10 @@ class Descent:
             factors = self.radius / np.maximum(norms, self.radius)
             self.scale = self.scale * factors
             self.squared_norm = self.squared_norm * factors**2
-        self.largest_norm = np.maximum(self.largest_norm, np.sqrt(self.squared_norm))
+        norms = np.sqrt(self.squared_norm)
+        if not np.all(norms <= self.largest):
+            raise Diverged
+        self.largest_norm = np.maximum(self.largest_norm, norms)
         if np.any(np.abs(self.scale) < SMALLEST_SCALE):
             # Projections one after the other: what the scale adds up to would lose its digits.
             kept = kept * self._settle(self.scale)

@@ -11,7 +11,11 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens.base.learner import LeftOut
 from kernlens.linalg.ridge_system import RidgeSystem
-from kernlens.methods.rkhs_weightings.feature_space import FeatureSpace
+from kernlens.methods.rkhs_weightings.feature_space import (
+    LARGEST_SINGLE,
+    FeatureSpace,
+    fits_single_precision,
+)
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation
 from kernlens.methods.rkhs_weightings.plan import Choice, Setting, Solution
 from kernlens.methods.rkhs_weightings.solvers.solver import (
@@ -129,13 +133,14 @@ class LeastSquares(WeightingSolver):
             # In units of the features, which a few rows tell.
             P = space.matrix(self.rows.X[:SAMPLE_ROWS].astype(np.float64, copy=False))
             unit = float(np.square(P).sum(axis=1).mean()) or 1.0
-            smallest = self._shift(smallest, 1.0, self._log_factor(candidate, space)) / unit
+            smallest = self._shift(smallest, unit, self._log_factor(candidate, space)) / unit
         return self._sum(space, part, self._precision(space, alphas), smallest)
 
     def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
         """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""
         enough = min(alphas) >= SINGLE_ALPHA and space.condition <= SINGLE_CONDITION
-        if self.rows.X.dtype == np.float32 and enough and not self.plan.paper_units:
+        ordinary = fits_single_precision(self.rows.X) and np.abs(self.rows.y).max() < LARGEST_SINGLE
+        if ordinary and enough and not self.plan.paper_units:
             return np.float32
         return np.float64
 

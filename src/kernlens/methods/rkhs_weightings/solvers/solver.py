@@ -33,6 +33,9 @@ ALPHAS = tuple(10.0 ** np.arange(-8.0, 1.5, 0.5))
 HELD_OUT_SHARE = 0.2
 #: Share of the weight of all rows that the rows of small weight have.
 SMALL_SHARE = 0.05
+#: Logarithm of the largest lambda of the paper, relative to the features, and of the inverse of the
+#: smallest: beyond it nothing changes but that numbers overflow.
+LARGEST_LOG_ALPHA = 46.0
 #: Share of a sum that may remain of it by rounding.
 ROUNDING = 1e-13
 
@@ -79,7 +82,9 @@ class WeightingSolver(ABC):
     @classmethod
     def n_bytes(cls, n_samples: int, n_inputs: int, n_weights: int) -> float:
         """Memory of a fit, the formula of the documentation."""
-        return 8.0 * (4.0 * n_samples * n_inputs + 12.0 * float(n_weights) ** 2 + 1.6e7)
+        # Counts may be of any size, and only their floats overflow.
+        n_squares = float(min(n_weights, 2**62)) ** 2
+        return 8.0 * (4.0 * n_samples * n_inputs + 12.0 * n_squares + 1.6e7)
 
     @property
     def mixes(self) -> bool:
@@ -158,7 +163,8 @@ class WeightingSolver(ABC):
         """alpha in the units of the features."""
         if not self.plan.paper_units:
             return alpha * unit
-        return float(np.exp(np.clip(np.log(alpha) - log_factor, -700.0, 700.0)))
+        relative = np.log(alpha) - log_factor - np.log(unit)
+        return unit * float(np.exp(np.clip(relative, -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA)))
 
     def _shifts(self, alphas: tuple[float, ...], unit: float, log_factor: float) -> list[float]:
         return [self._shift(alpha, unit, log_factor) for alpha in alphas]
