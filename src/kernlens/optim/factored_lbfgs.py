@@ -51,7 +51,9 @@ def factored_lbfgs(
     factors = penalty.factorization.split(W)
     shapes = tuple(factor.shape for factor in factors)
     split_at = int(np.prod(shapes[0]))
-    latest = start
+    first, latest = objective.value(start), objective.kept(start)
+    # The caller may have no other use for it, and a point can be large.
+    start = latest
 
     def unpack(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
         return flat[:split_at].reshape(shapes[0]), flat[split_at:].reshape(shapes[1])
@@ -59,13 +61,13 @@ def factored_lbfgs(
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         nonlocal latest
         A, B = unpack(flat)
-        latest = objective.at(penalty.factorization.join(A, B), latest)
-        value = latest.value + objective.strength * penalty.value(A, B)
-        slope = objective.smooth.gradient(latest) / objective.strength
+        point = objective.at(penalty.factorization.join(A, B), latest)
+        latest = objective.kept(point)
+        value = point.value + objective.strength * penalty.value(A, B)
+        slope = objective.smooth.gradient(point) / objective.strength
         parts = penalty.gradients(A, B, slope)
         return value, objective.strength * np.concatenate([part.ravel() for part in parts])
 
-    first = objective.value(start)
     packed = np.concatenate([factor.ravel() for factor in factors])
     result = lbfgs(value_and_gradient, packed, first, max_iter=max_iter, tol=tol, progress=progress)
     end = objective.at(penalty.factorization.join(*unpack(result.solution)), latest)
