@@ -60,10 +60,10 @@ def outcome(step):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values = step()
+            finite = all(np.isfinite(np.asarray(value, dtype=float)).all() for value in step())
     except Exception as error:
         return f"refused: {type(error).__name__}"
-    return "finite" if all(np.isfinite(value).all() for value in values) else "not finite"
+    return "finite" if finite else "not finite"
 
 
 def work(steps, writing):
