@@ -130,7 +130,7 @@ def check(name: str, n_moments: int, n_rows: int, seed: int) -> Counter[str]:
     rng = np.random.default_rng(seed)
     for k in range(n_moments):
         first = float(rng.uniform(0.0, 1.0)) * seconds + 1e-3
-        delays = [first] if k % 2 == 0 else [first, float(rng.uniform(0.01, 0.2))]
+        delays = [first] if k % 2 == 0 else [first, float(rng.uniform(1e-4, 2e-2))]
         words[outcome_of(model, X, y, delays)] += 1
         deadline = time.monotonic() + 30.0
         while any(t.name.startswith("kernlens") for t in threading.enumerate()):

@@ -33,7 +33,7 @@ def test_every_estimator_is_interrupted():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_three_moments_of_a_fit(name):
-    command = ["-m", "benchmarks.interrupts", "--here", name, "--moments=3", "--rows=120"]
+    command = ["-m", "benchmarks.interrupts", "--here", name, "--moments=3", "--rows=60"]
     run = subprocess.run(
         [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=280
     )
