@@ -68,6 +68,19 @@ def wait_until(condition, seconds=10.0):
     return condition()
 
 
+def run_side_by_side(work, made):
+    """Call ``work(k, model)`` in a thread for every model, and wait for all of them."""
+    users = [
+        threading.Thread(target=work, args=(k, model), daemon=True) for k, model in enumerate(made)
+    ]
+    for user in users:
+        user.start()
+    deadline = time.monotonic() + 240
+    for user in users:
+        user.join(timeout=max(0.0, deadline - time.monotonic()))
+    assert not any(user.is_alive() for user in users)
+
+
 @pytest.mark.parametrize("n_jobs", [2, None])
 def test_fifty_fits_in_threads_equal_fits_one_after_another(n_jobs, monkeypatch):
     # Light fits would hand nothing to other threads.
@@ -80,23 +93,21 @@ def test_fifty_fits_in_threads_equal_fits_one_after_another(n_jobs, monkeypatch)
         found[k] = outcome(model)
         most.append(len(our_threads()))
 
-    with threadpool_limits(limits=2, user_api="blas"):
-        before = blas_threads()
-        users = [
-            threading.Thread(target=work, args=(k, model), daemon=True)
-            for k, model in enumerate(models(N_FITS, n_jobs=n_jobs))
-        ]
-        for user in users:
-            user.start()
-        for user in users:
-            user.join(timeout=120)
-        assert not any(user.is_alive() for user in users)
-        assert wait_until(lambda: not our_threads())
-        assert blas_threads() == before
+    before = blas_threads()
+    run_side_by_side(work, models(N_FITS, n_jobs=n_jobs))
+    assert wait_until(lambda: not our_threads())
+    assert blas_threads() == before
     for one, same in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, same)
     # The threads that work are shared by all fits.
     assert max(most) <= max(2, joblib.cpu_count())
+
+
+def test_blas_has_its_threads_back_after_fits_side_by_side():
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        run_side_by_side(lambda k, model: outcome(model), [light(HKRRRegressor) for _ in range(4)])
+        assert blas_threads() == before
 
 
 @pytest.mark.parametrize("start", ["loky", "spawn", pytest.param("fork", marks=has_fork)])
