@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,3 +29,15 @@ def prepare_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write instead, which takes the place of `path` once it is whole.
+
+    Whatever happens meanwhile, a full disk or Ctrl-C, a file that was there before is not lost.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".kernlens-") as beside:
+        part = Path(beside) / path.name
+        yield part
+        os.replace(part, path)

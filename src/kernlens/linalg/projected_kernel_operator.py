@@ -19,9 +19,9 @@ PARTICLES_PER_BLOCK = 8
 class ProjectedKernelOperator:
     """Mean over particles of one-dimensional kernels on projected rows.
 
-    Projecting and sorting cost O(m n (d + log n)) once; a product with the matrix O(m n). Memory is
-    12 m n bytes (sorted projections and their order), plus one vector per block of particles during
-    a product; `X` and `W` are kept by reference.
+    Projecting and sorting cost O(m n (d + log n)) once, when they are first needed; a product with
+    the matrix O(m n). Memory is 12 m n bytes (sorted projections and their order), plus one vector
+    per block of particles during a product; `X` and `W` are kept by reference.
 
     Parameters
     ----------
@@ -49,16 +49,23 @@ class ProjectedKernelOperator:
         self.n_particles, self.n_samples = len(W), len(X)
         self.work = float(self.n_particles * self.n_samples)
         small = self.work < SERIAL_WORK
-        particles = split_range(
+        self.slices = split_range(
             self.n_particles, self.n_particles if small else PARTICLES_PER_BLOCK
         )
-        self.slices = particles
-        self.blocks = map_blocks(
-            lambda part: kernel.prepare(W[part] @ X.T),
-            particles,
-            n_jobs=n_jobs,
+
+    @lazy
+    def blocks(self) -> list[SortedProjections]:
+        """Sorted projections on some particles each, see `slices`."""
+        return map_blocks(
+            lambda part: self.kernel.prepare(self.W[part] @ self.X.T),
+            self.slices,
+            n_jobs=self.n_jobs,
             work=30 * self.work,
         )
+
+    def unsorted(self) -> ProjectedKernelOperator:
+        """The same operator without what was sorted: it is sorted again if it is asked for."""
+        return ProjectedKernelOperator(self.W, self.X, self.kernel, self.n_jobs)
 
     @property
     def cheap_products(self) -> bool:

@@ -75,7 +75,11 @@ class CompositeObjective(Generic[Point]):
         point = self.smooth.at(W, start=start, tol=self.tol)
         value = self.value(point)
         if value < self.best_value:
-            self.best, self.best_value = point, value
+            self.best, self.best_value = self.kept(point), value
+        return point
+
+    def kept(self, point: Point) -> Point:
+        """What is kept of a point that is not worked on: less than all, if that saves memory."""
         return point
 
     def value(self, point: Point) -> float:

@@ -52,8 +52,9 @@ def factored_lbfgs(
     factors = penalty.factorization.split(W)
     shapes = tuple(factor.shape for factor in factors)
     split_at = int(np.prod(shapes[0]))
-    latest = best = start
     first = lowest = objective.value(start)
+    # The caller may have no other use for it, and a point can be large.
+    start = latest = best = objective.kept(start)
 
     def unpack(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
         return flat[:split_at].reshape(shapes[0]), flat[split_at:].reshape(shapes[1])
@@ -61,11 +62,12 @@ def factored_lbfgs(
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         nonlocal latest, best, lowest
         A, B = unpack(flat)
-        latest = objective.at(penalty.factorization.join(A, B), latest)
-        value = latest.value + objective.strength * penalty.value(A, B)
+        point = objective.at(penalty.factorization.join(A, B), latest)
+        latest = objective.kept(point)
+        value = point.value + objective.strength * penalty.value(A, B)
         if value < lowest:
             best, lowest = latest, value
-        slope = objective.smooth.gradient(latest) / objective.strength
+        slope = objective.smooth.gradient(point) / objective.strength
         parts = penalty.gradients(A, B, slope)
         return value, objective.strength * np.concatenate([part.ravel() for part in parts])
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from kernlens.cli._output import prepare_folder, writing_to
+from kernlens.cli._output import prepare_folder, replacing, writing_to
 from kernlens.cli.demo.problems import make_problems
 from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
             untrusted = save(done, folder)
         say(study_text(done))
     say(closing_text(folder, problem.name, untrusted))
-    with writing_to(folder):
-        (folder / "summary.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    with writing_to(folder), replacing(folder / "summary.txt") as summary:
+        summary.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from sklearn.model_selection import KFold
 from tqdm.auto import tqdm
 
+from kernlens.cli._output import replacing
 from kernlens.cli.demo.models import Contender, make_bkernn, make_contenders
 from kernlens.cli.demo.problems import DemoProblem
 from kernlens.inspection import (
@@ -87,8 +88,10 @@ def save(done: DemoStudy, folder: Path) -> list[str]:
         title=problem.title,
         figure=figure,
     )
-    figure.savefig(folder / f"{problem.name}.png")
+    with replacing(folder / f"{problem.name}.png") as picture:
+        figure.savefig(picture)
     path = folder / f"{problem.name}.skops"
-    # A loaded model should not start drawing progress bars.
-    skops.io.dump(done.model.set_params(verbose=False), path)
+    with replacing(path) as model:
+        # A loaded model should not start drawing progress bars.
+        skops.io.dump(done.model.set_params(verbose=False), model)
     return list(skops.io.get_untrusted_types(file=path))

@@ -116,8 +116,8 @@ class BaseBKerNN(FittingMixin):
         return RidgeFunctions(
             make_kernel(self.kernel_),
             self._columns.select(self.particles_ * self.scale_),
-            self.knots_,
-            self.tables_,
+            np.ascontiguousarray(self.knots_),
+            np.ascontiguousarray(self.tables_),
             self.intercept_,
             self.n_jobs,
         )

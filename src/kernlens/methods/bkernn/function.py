@@ -56,8 +56,12 @@ class RidgeFunctions:
     def __post_init__(self) -> None:
         m, n = len(self.particles), self.knots.shape[-1]
         tables = (len(self.tables), len(self.intercept), m, n)
-        if self.knots.shape != (m, n) or n == 0 or self.tables.shape != tables:
-            # The compiled loops would read outside their tables: a damaged file.
+        whole = self.knots.shape == (m, n) and n > 0 and self.tables.shape == tables
+        arrays = (self.particles, self.knots, self.tables, self.intercept)
+        known = self.intercept.ndim == 1 and all(array.dtype == np.float64 for array in arrays)
+        if not (whole and known):
+            # The compiled loops would read outside their tables, or be compiled for arrays of
+            # another kind: a damaged file.
             raise ValueError(
                 f"The model is damaged: it has {m} particles, knots of shape {self.knots.shape} "
                 f"and tables of shape {self.tables.shape}; fit it again."

@@ -290,12 +290,12 @@ class ParticleLearner(Learner[LearnedParticles]):
 
     def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
         objective = self._objective(self.rows, alpha, tol=LARGE_TOL)
-        point = objective.at(end.solution.W)
         if len(self.rows.X) > REFINE_ALL_MAX:
+            point = objective.at(end.solution.W)
             return SolveResult(point, end.status, end.n_iter, (objective.value(point),))
         steps = factored_lbfgs(
             objective,
-            point,
+            objective.at(end.solution.W),
             max_iter=min(ALL_ROWS_ITER, self.plan.max_iter),
             tol=self.plan.tol,
             progress=self._stage("refining on all rows"),

@@ -8,7 +8,7 @@ differentiable convex loss (Lemma 8 for the squared one).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,6 +89,10 @@ class ParticleObjective(CompositeObjective[ReducedPoint]):
     """Objective (10) of BKerNN on given rows."""
 
     smooth: ReducedObjective
+
+    def kept(self, point: ReducedPoint) -> ReducedPoint:
+        """The point without its sorted projections, which are most of the memory of a fit."""
+        return replace(point, operator=point.operator.unsorted())
 
     def refine(self, point: ReducedPoint) -> ReducedPoint:
         """Solve again for the coefficients of `point`, to this objective's tolerance."""

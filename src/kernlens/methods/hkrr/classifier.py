@@ -65,8 +65,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     Cost and memory as :class:`HKRRRegressor`, several Newton steps for each evaluation, and the
     features held in memory: another ``24 n p'`` bytes for p' centres.
 
-    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`; press twice
-    to abort, also inside a cross-validation.
+    An interrupted fit (Ctrl-C) keeps the best map so far and says so in `status_`; then the
+    KeyboardInterrupt goes on to the caller. Press twice to end at once, with the model as before.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.

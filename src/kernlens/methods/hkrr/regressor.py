@@ -81,8 +81,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
     ``8 (3 n D + 14 p'^2 + min(2 n p', 8e6) + 2e6)``; the n x p' matrix is never held whole beyond 4
     million entries. A prediction costs O(d D + p' d) per row.
 
-    An interrupted fit (Ctrl-C) ends with the best map so far, a warning, and `status_`; press twice
-    to abort, also inside a cross-validation.
+    An interrupted fit (Ctrl-C) keeps the best map so far and says so in `status_`; then the
+    KeyboardInterrupt goes on to the caller. Press twice to end at once, with the model as before.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.

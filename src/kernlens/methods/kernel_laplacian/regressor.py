@@ -100,8 +100,9 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     ``8 (6 n d + 10 m^2 + 2e7)``; exact, in addition ``32 (n (r + 1))^2``; conjugate gradients
     ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at most.
 
-    An interrupted fit (Ctrl-C) ends with the best penalties so far, or with the iterate that
-    conjugate gradients have reached, a warning, and `status_`.
+    An interrupted fit (Ctrl-C) keeps the best penalties so far, or the iterate that conjugate
+    gradients have reached, and says so in `status_`; then the KeyboardInterrupt goes on to the
+    caller.
 
     Rows of the same X are one point, with the sum of their weights, and points are put in an order
     given by their content, so the result does not depend on it and a weight of 2 is exactly a
