@@ -15,6 +15,14 @@ from kernlens._result import SolveResult, Status
 Progress = Callable[[int, float], None]
 
 MEMORY = 20
+#: A gradient below this, for variables and an objective of unit size, is zero: products of smaller
+#: ones vanish, and the next step would be no number.
+ZERO_GRADIENT = 1e-60
+#: A steeper slope, in the same units, counts as this: products of larger ones overflow, and no step
+#: that follows one is as small as it would have to be.
+LARGEST_GRADIENT = 1e100
+#: A larger tolerance stops after one iteration just as this one; SciPy divides it by the rounding.
+LARGEST_TOL = 1e3
 #: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
 _STATUS = {0: Status.CONVERGED, 1: Status.MAX_ITER}
 
@@ -55,11 +63,13 @@ def lbfgs(
     """
     unit = float(np.linalg.norm(start)) / np.sqrt(start.size) or 1.0
     scale = abs(value) or 1.0
+    ratio = unit / scale
+    steepest = LARGEST_GRADIENT / ratio
     history = [value]
 
     def scaled(x: FloatArray) -> tuple[float, FloatArray]:
         objective, gradient = value_and_gradient(unit * x)
-        return objective / scale, (unit / scale) * gradient
+        return objective / scale, ratio * gradient.clip(-steepest, steepest)
 
     def record(intermediate_result: OptimizeResult) -> None:
         history.append(scale * float(intermediate_result.fun))
@@ -70,8 +80,8 @@ def lbfgs(
         "maxiter": max_iter,
         "maxfun": 4 * max_iter,
         "maxcor": MEMORY,
-        "ftol": tol,
-        "gtol": 0.0,
+        "ftol": min(tol, LARGEST_TOL),
+        "gtol": ZERO_GRADIENT,
     }
     outcome = minimize(
         scaled, start / unit, jac=True, method="L-BFGS-B", callback=record, options=options
