@@ -92,9 +92,14 @@ def draw_matrix(rng: Generator, n_rows: int, n_columns: int, wild: bool) -> Arra
 
 def draw_constraint(rng: Generator, setting: Setting) -> kernlens.Constraint:
     """A bound of the map, a penalty on it, or both."""
-    bound = positive(rng, setting.wild) if chance(rng, 0.6) else None
-    trace = positive(rng, setting.wild) if bound is None or chance(rng, 0.3) else 0.0
+    bound = _norm(rng, setting) if chance(rng, 0.6) else None
+    trace = _norm(rng, setting) if bound is None or chance(rng, 0.3) else 0.0
     return kernlens.Constraint(max_norm=bound, trace_norm=trace)
+
+
+def _norm(rng: Generator, setting: Setting) -> float:
+    # A Constraint refuses others before there is anything to fit.
+    return min(max(positive(rng, setting.wild), 1e-15), 1e15)
 
 
 def _penalty(rng: Generator, setting: Setting) -> Any:

@@ -27,6 +27,12 @@ def squared_lengths(X: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", X, X)
 
 
+def with_finite_squares(X: FloatArray) -> FloatArray:
+    """The entries, cut off where sums of their squares overflow: so far all is equally far."""
+    limit = 1e-3 * float(np.sqrt(np.finfo(X.dtype).max))
+    return X.clip(-limit, limit)
+
+
 def squared_distances(X: FloatArray, Z: FloatArray, most: float = np.inf) -> FloatArray:
     """Return ``|x_i - z_j|^2``, (n, m), by one matrix product; never negative nor above `most`.
 

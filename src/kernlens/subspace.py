@@ -107,6 +107,15 @@ def directions_of_map(B: FloatArray, product: FloatArray) -> tuple[FloatArray, F
     # The eigenvectors lie in the row space of B: an orthonormal basis of it makes this a small
     # problem.
     basis, R = np.linalg.qr(B.T)
+    # Products of large maps and gradients overflow: both are brought to size 1 by powers of two,
+    # and the gradients by an even one, which leaves every digit as it is.
+    of_map, of_product = _exponent(R), _exponent(product) // 2
+    R, product = np.ldexp(R, -of_map), np.ldexp(product, -2 * of_product)
     values, vectors = np.linalg.eigh(R @ product @ R.T)
-    slopes = np.sqrt(np.maximum(values[::-1], 0.0))
+    slopes = np.ldexp(np.sqrt(np.maximum(values[::-1], 0.0)), of_map + of_product)
     return slopes, (basis @ vectors[:, ::-1]).T
+
+
+def _exponent(values: FloatArray) -> int:
+    """The power of two next to the largest entry."""
+    return int(np.frexp(np.abs(values).max(initial=0.0))[1])

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernlens._array import FloatArray
-from kernlens._geometry import squared_distances, squared_lengths
+from kernlens._geometry import squared_distances, squared_lengths, with_finite_squares
 
 #: Points closer than this share of their size are one point to a kernel that is not smooth at zero.
 SAME_POINT = 1e-10
@@ -63,6 +63,7 @@ class RadialKernel(ABC):
 
         `twice` says that they are meant for the second derivative, too.
         """
+        U, V = with_finite_squares(U), with_finite_squares(V)
         if not self.smooth_at_zero or (twice and not self.twice_smooth_at_zero):
             pairs: FloatArray = cdist(U, V, "sqeuclidean")
             # A centre that is a copy of a row was mapped by a matrix product of another shape,

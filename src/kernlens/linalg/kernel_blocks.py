@@ -15,6 +15,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range, sum_blocks
+from kernlens._geometry import with_finite_squares
 from kernlens._lazy import lazy
 from kernlens.kernels.radial import RadialKernel
 
@@ -85,7 +86,7 @@ class KernelBlocks:
         self.kernel = kernel
         self.n_jobs = n_jobs
         self.slopes = slopes
-        self.center_images: FloatArray = Z @ B.T
+        self.center_images: FloatArray = with_finite_squares(Z @ B.T)
 
     @lazy
     def center_kernel(self) -> tuple[FloatArray, FloatArray]:
@@ -129,7 +130,7 @@ class KernelBlocks:
         return float(WORK_PER_ENTRY * len(self.X) * len(self.Z))
 
     def _block(self, rows: slice) -> KernelBlock:
-        images = self.X[rows] @ self.B.T
+        images = with_finite_squares(self.X[rows] @ self.B.T)
         s = self.kernel.distances(images, self.center_images)
         if not self.slopes:
             return KernelBlock(rows, images, self.kernel.profile(s), np.empty((len(s), 0)))

@@ -18,6 +18,9 @@ MEMORY = 20
 #: A gradient below this, for variables and an objective of unit size, is zero: products of smaller
 #: ones vanish, and the next step would be no number.
 ZERO_GRADIENT = 1e-60
+#: A steeper slope, in the same units, counts as this: products of larger ones overflow, and no step
+#: that follows one is as small as it would have to be.
+LARGEST_GRADIENT = 1e100
 #: A larger tolerance stops after one iteration just as this one; SciPy divides it by the rounding.
 LARGEST_TOL = 1e3
 #: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
@@ -60,11 +63,13 @@ def lbfgs(
     """
     unit = float(np.linalg.norm(start)) / np.sqrt(start.size) or 1.0
     scale = abs(value) or 1.0
+    ratio = unit / scale
+    steepest = LARGEST_GRADIENT / ratio
     history = [value]
 
     def scaled(x: FloatArray) -> tuple[float, FloatArray]:
         objective, gradient = value_and_gradient(unit * x)
-        return objective / scale, (unit / scale) * gradient
+        return objective / scale, ratio * gradient.clip(-steepest, steepest)
 
     def record(intermediate_result: OptimizeResult) -> None:
         history.append(scale * float(intermediate_result.fun))

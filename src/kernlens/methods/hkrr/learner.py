@@ -293,9 +293,11 @@ def _turning_point(search: SettingSearch, already: int) -> Visited:
 def _directions(point: HyperKernelPoint, weights: FloatArray) -> Directions:
     """Directions along which the function at a point varies."""
     slopes, directions = direction_strengths(point, weights)
+    # Squares of steep ones overflow.
+    steepest = float(slopes.max()) or 1.0
     return Directions(
         directions,
         slopes,
-        np.linalg.norm(slopes[:, None] * directions, axis=0),
+        steepest * np.linalg.norm((slopes / steepest)[:, None] * directions, axis=0),
         estimate_n_directions(slopes, directions.shape[1], SHARE),
     )

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernlens._validation import check_choice, check_count, check_non_negative, check_positive
+from kernlens._validation import (
+    check_choice,
+    check_count,
+    check_non_negative,
+    check_positive,
+    check_size,
+)
 from kernlens.features.nystrom_centers import CENTER_CHOICES
 
+#: Bounds of norms and of penalties on them: beyond, the map or the function is lost to rounding.
+SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
 #: Random first maps that are compared unless another number is asked for.
 N_RANDOM = 10
 
@@ -49,11 +57,11 @@ class Constraint:
     Parameters
     ----------
     max_norm : float or None, default=None
-        Bound of the operator norm of B, 1 in the paper; None lifts it. The length scale is then
-        fixed by the median heuristic for a random map of half that norm.
+        Bound of the operator norm of B, 1 in the paper, from 1e-15 to 1e15; None lifts it. The
+        length scale is then fixed by the median heuristic for a random map of half that norm.
     trace_norm : float, default=0.0
         Strength tau of the penalty ``tau * L0 * |B / l|_*`` (L0 the loss of the best constant, l
-        the length scale), which drives B to low rank.
+        the length scale), which drives B to low rank; 0, or from 1e-15 to 1e15.
 
     Examples
     --------
@@ -67,7 +75,10 @@ class Constraint:
     def __post_init__(self) -> None:
         if self.max_norm is not None:
             check_positive("max_norm", self.max_norm, other="None")
+            check_size("max_norm", self.max_norm, SMALLEST_NORM, LARGEST_NORM)
         check_non_negative("trace_norm", self.trace_norm)
+        if self.trace_norm != 0.0:
+            check_size("trace_norm", self.trace_norm, SMALLEST_NORM, LARGEST_NORM)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ from kernlens.methods.hkrr.varpro import VarPro
 
 #: Smaller values of alpha leave the linear systems without a correct digit.
 SMALLEST_ALPHA = 1e-15
+#: Larger ones leave a constant, as this one does.
+LARGEST_ALPHA = 1e15
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ class Truncation(Kind):
 
 SHARED_PARAMETERS: Parameters = {
     "alpha": Parameter(
-        Listed(Regularization(smallest=SMALLEST_ALPHA)),
+        Listed(Regularization(smallest=SMALLEST_ALPHA, largest=LARGEST_ALPHA)),
         "auto",
         '"auto", float or list of float',
-        """Regularisation, the paper's lambda. ``"auto"`` tries 0.1, 0.01, ... down to 1e-8 along a
-        warm-started path and stops when held-out rows are predicted worse twice in a row; the best
-        is taken. Five folds are held out (up to 1000 rows), three (up to 3000), or a quarter of the
-        first 5000 rows. A list is searched the same way. `alpha_search_` has what was seen.""",
+        """Regularisation, the paper's lambda, from 1e-15 to 1e15. ``"auto"`` tries 0.1, 0.01, ...
+        down to 1e-8 along a warm-started path and stops when held-out rows are predicted worse
+        twice in a row; the best is taken. Five folds are held out (up to 1000 rows), three (up to
+        3000), or a quarter of the first 5000 rows. A list is searched the same way.
+        `alpha_search_` has what was seen.""",
         search=(1e-2, 1e-4, 1e-6),
     ),
     "n_components": Parameter(

@@ -139,9 +139,11 @@ def varpro_lbfgs(
     Returns
     -------
     SolveResult
-        `solution` is a HyperKernelPoint, never higher than `start` (if that is in the ball).
+        `solution` is a HyperKernelPoint, never higher than `start` (if that is in the ball);
+        `history` begins where L-BFGS does, a little inside the ball, and never increases.
     """
     latest = start
+    first: float | None = None
     shape = start.W.shape
 
     def to_map(flat: FloatArray) -> FloatArray:
@@ -149,8 +151,9 @@ def varpro_lbfgs(
         return free if radius is None else into_ball(free, radius)
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal latest
+        nonlocal latest, first
         latest = objective.at(to_map(flat), start=latest, tol=SOLVE_TOL)
+        first = latest.value if first is None else first
         if watch is not None:
             watch(latest)
         gradient = objective.gradient(latest)
@@ -168,7 +171,11 @@ def varpro_lbfgs(
         progress=progress,
     )
     end = objective.at(to_map(result.solution), start=latest)
-    return replace(result, solution=start if end.value > start.value else end)
+    # A start on the sphere was moved inside, where the objective may be higher.
+    history = (start.value if first is None else first, *result.history[1:])
+    if end.value > start.value:
+        return replace(result, solution=start, history=(*history, min(history[-1], start.value)))
+    return replace(result, solution=end, history=history)
 
 
 def varpro_gradient(
