@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
@@ -30,7 +30,7 @@ from kernlens._result import Status
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
-from kernlens.base.arrays import class_numbers
+from kernlens.base.arrays import class_numbers, validated
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.function import FittedFunction
@@ -251,7 +251,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _checked_rows(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        rows: FloatArray = validate_data(self, X, reset=False, dtype=self._precisions)
+        rows: FloatArray = validated(self, X, reset=False, dtype=self._precisions)
         return rows
 
     def _decision(self, X: ArrayLike) -> FloatArray:
