@@ -50,12 +50,14 @@ def make_small(report: Report, asked: argparse.Namespace) -> None:
     """Write the lines of every group, of a case as small as can be found in the time there is."""
     end = time.monotonic() + (asked.small_seconds if asked.tries else 0.0)
     with Worker(asked.time_limit) as worker:
-        minimizer = Minimizer(worker.run, asked.tries)
         for group in report.gravest_first():
             case, finding = group.first, group.finding
             slow = finding.kind == "hang" and not asked.minimize_hangs
             try:
                 if time.monotonic() < end and not slow:
+                    # Every crash costs the start of another worker.
+                    seconds = 60.0 if finding.kind == "crash" else 10.0
+                    minimizer = Minimizer(worker.run, asked.tries, seconds)
                     case, finding = minimizer.minimize(case, finding)
             except KeyboardInterrupt:
                 end = 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from fuzz.arrays import Array
 from fuzz.cases import Case
-from fuzz.estimators import estimator_of, task_of
+from fuzz.estimators import estimator_of, own_files, task_of
 from fuzz.looks import Look, looks_at
 from fuzz.outcomes import FITTED, REFUSED, Finding, Outcome
 from fuzz.refusals import is_refusal, is_sentence, our_line
@@ -39,8 +38,7 @@ class _Trial:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.cls = estimator_of(case.estimator)
-        # Toy estimators of tests are ours, too.
-        self.own = {getattr(sys.modules[self.cls.__module__], "__file__", "")}
+        self.own = own_files(case.estimator)
         X, y, weights = case.formed()
         self.names: dict[str, Any] = {
             "np": np, "X": X, "y": y, "weights": weights, "rows": case.formed_rows(),

@@ -13,16 +13,26 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
 from fuzz.cases import Case
+from fuzz.estimators import own_files
 from fuzz.outcomes import Finding, Outcome
 from fuzz.refusals import is_ours, line_text
 
 #: One thread for every library that would start several.
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+#: Methods that are called after a fit.
+CALLS = (
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "transform",
+    "gradient",
+    "sensitivity",
+)
 #: Seconds that a worker may take for its imports.
 START = 300.0
 
@@ -66,9 +76,9 @@ class Worker:
             _send(process, case)
             answer = _receive(process, self.time_limit)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            return self._ended(process, "crash", time.perf_counter() - start)
+            return self._ended(case, process, "crash", time.perf_counter() - start)
         if answer is None:
-            return self._ended(process, "hang", time.perf_counter() - start)
+            return self._ended(case, process, "hang", time.perf_counter() - start)
         self._stack.truncate(0)
         outcome: Outcome = answer
         return outcome
@@ -113,7 +123,9 @@ class Worker:
             raise Closed if self._closed else RuntimeError("A worker did not start.")
         return self._process
 
-    def _ended(self, process: subprocess.Popen[bytes], kind: str, seconds: float) -> Outcome:
+    def _ended(
+        self, case: Case, process: subprocess.Popen[bytes], kind: str, seconds: float
+    ) -> Outcome:
         code = process.wait() if kind == "crash" else None
         self.stop()
         if self._closed:
@@ -123,16 +135,32 @@ class Worker:
         else:
             exception = signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
             detail = "the process died"
-        finding = Finding(kind, "model.fit(X, y, ...)", detail, exception, self._last_line())
+        stack = self._stack_of_ours(own_files(case.estimator))
+        finding = Finding(kind, _call_of(stack), detail, exception, _place_of(stack, kind))
         return Outcome(kind, (finding,), seconds)
 
-    def _last_line(self) -> str:
-        """The innermost line of ours on the stack that the worker wrote."""
+    def _stack_of_ours(self, own: Collection[str]) -> list[tuple[str, str]]:
+        """Lines and functions of ours on the stack that the worker wrote, innermost first."""
         self._stack.seek(0)
         text = self._stack.read().decode(errors="replace")
-        found = re.findall(r'File "([^"]+)", line (\d+)', text)
-        lines = [line_text(file, int(number)) for file, number in found if is_ours(file)]
-        return lines[0] if lines else ""
+        frames = re.findall(r'File "([^"]+)", line (\d+) in (\S+)', text)
+        return [(line_text(f, int(n)), function) for f, n, function in frames if is_ours(f, own)]
+
+
+def _place_of(stack: list[tuple[str, str]], kind: str) -> str:
+    """Where a process was; a loop without end is on one of its lines by chance."""
+    if not stack:
+        return ""
+    line, function = stack[0]
+    return f"{line.rpartition(':')[0]} in {function}" if kind == "hang" else line
+
+
+def _call_of(stack: list[tuple[str, str]]) -> str:
+    """The call that did not come back; on which rows, the stack does not say."""
+    called = next((name for _, name in reversed(stack) if name in CALLS), "fit")
+    if called == "fit":
+        return "model.fit(X, y, ...)"
+    return f"model.{called}(X), model.{called}(rows)"
 
 
 def run_all(

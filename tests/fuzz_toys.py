@@ -36,6 +36,11 @@ class Crashes(Sound):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
+class CrashesLater(Sound):
+    def predict(self, X):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
 class Sleeps(Sound):
     def fit(self, X, y, sample_weight=None):
         time.sleep(60.0)

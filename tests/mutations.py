@@ -384,6 +384,86 @@ FAULTS = (
         "penalties.alpha * norms + np.sum(slopes**2, axis=(1, 2))",
         "methods/kernel_laplacian/test_conjugate.py methods/kernel_laplacian/test_solvers.py",
     ),
+    # Weights and rows
+    Fault(
+        "_rows.py",
+        "        unit = float(relative @ relative / relative.sum())",
+        "        unit = float(relative.sum() / len(relative))",
+        "base/test_weights.py methods/bkernn/test_alpha_choice.py",
+    ),
+    Fault(
+        "_rows.py",
+        "        rounded = np.round(digits * 2.0**WEIGHT_BITS) / 2.0**WEIGHT_BITS",
+        "        rounded = digits",
+        "base/test_weights.py",
+    ),
+    Fault(
+        "_rows.py",
+        "    order = np.lexsort((weights, code_y, code_x))",
+        "    order = np.lexsort((code_y, code_x))",
+        "base/test_weights.py",
+    ),
+    Fault(
+        "_validation.py",
+        "    return np.where(weights > np.finfo(np.float64).eps * weights.max(), weights, 0.0)",
+        "    return weights",
+        "base/test_weights.py",
+    ),
+    Fault(
+        "methods/rkhs_weightings/stream.py",
+        "        batch = canonical_rows(X, y, weights / unit)",
+        "        batch = canonical_rows(X, y, weights)",
+        "base/test_weights.py",
+    ),
+    # Threads, interruptions and values that are no numbers
+    Fault(
+        "_execution.py",
+        "            if self._n_users == 0:\n                self._limiter.restore",
+        "            if self._n_users >= 0:\n                self._limiter.restore",
+        "package/test_execution.py",
+    ),
+    Fault(
+        "_execution.py",
+        "(self._pools, {}) if self._n_users == 0 else ({}, self._pools)",
+        "({}, self._pools)",
+        "package/test_execution.py",
+    ),
+    Fault(
+        "base/contract.py",
+        "            _check_finite(self)",
+        "            pass",
+        "base/test_all_or_nothing.py",
+    ),
+    Fault(
+        "base/contract.py",
+        "        limit = np.finfo(rows.dtype).max / (2 * rows.shape[1])",
+        "        limit = np.finfo(rows.dtype).max",
+        "base/test_feature_learner_contract.py",
+    ),
+    Fault(
+        "kernels/_sorted_sums.py",
+        "    if not query >= points[0]:",
+        "    if query < points[0]:",
+        "package/test_compiled.py",
+    ),
+    Fault(
+        "linalg/raised_cholesky.py",
+        "        jitter *= 10.0",
+        "        jitter *= 1.0",
+        "linalg/test_raised_cholesky.py",
+    ),
+    Fault(
+        "linalg/raised_cholesky.py",
+        "        raised.flat[:: len(matrix) + 1] += jitter",
+        "        raised.flat[:: len(matrix)] += jitter",
+        "linalg/test_raised_cholesky.py",
+    ),
+    Fault(
+        "_quantiles.py",
+        "    enough = cumulated >= level * (1.0 - SLACK) * cumulated[-1]",
+        "    enough = cumulated >= level * cumulated[-1]",
+        "package/test_quantiles.py",
+    ),
 )
 
 

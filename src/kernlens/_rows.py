@@ -38,26 +38,27 @@ class CanonicalRows:
     weights: FloatArray
     group: NDArray[np.integer]
 
-    @property
-    def weight_unit(self) -> float:
-        """What the weights are divided by so that they sum to the effective number of rows.
+    def with_relative_weights(self) -> tuple[CanonicalRows, float]:
+        """The same rows with weights that sum to the effective number of rows, and their unit.
 
-        That number is ``(sum w)^2 / sum w^2`` (Kish, 1965): n for n rows of one weight.
+        That number is ``(sum w)^2 / sum w^2`` (Kish, 1965): n for n rows of one weight. Weights are
+        rounded to ten digits. The last digits of a ratio depend on the size of both numbers, and a
+        descent that is ended early magnifies them; without them a factor of all weights changes no
+        bit of a fit.
+
+        Returns
+        -------
+        rows : CanonicalRows
+        unit : float
+            What the weights were divided by.
         """
         largest = float(self.weights.max())
         # Ratios first: squares of the weights themselves may overflow or vanish.
-        relative = self.weights / largest
-        return largest * float(relative @ relative / relative.sum())
-
-    def in_units_of(self, weight: float) -> CanonicalRows:
-        """The same rows with weights divided by `weight`, to ten digits.
-
-        The last digits of a ratio depend on the size of both numbers, and a descent that is ended
-        early magnifies them; without them a factor of all weights changes no bit of a fit.
-        """
-        digits, exponents = np.frexp(self.weights / weight)
+        digits, exponents = np.frexp(self.weights / largest)
         rounded = np.round(digits * 2.0**WEIGHT_BITS) / 2.0**WEIGHT_BITS
-        return replace(self, weights=np.ldexp(rounded, exponents))
+        relative = np.ldexp(rounded, exponents)
+        unit = float(relative @ relative / relative.sum())
+        return replace(self, weights=relative / unit), largest * unit
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer] | slice) -> CanonicalRows:
         """Return some of the rows."""

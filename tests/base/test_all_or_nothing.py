@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import is_classifier
 
 from families import PUBLIC, UNSUPERVISED, family_of, light
+from kernlens.base.contract import all_or_nothing
+from kernlens.base.fitting import FittingMixin
 
 
 def sample(estimator, n=40, n_columns=4):
@@ -50,6 +52,39 @@ def test_a_failed_fit_leaves_the_model_before(estimator, break_fits):
     assert all(vars(model)[name] is value for name, value in before.items())
     assert model.n_features_in_ == 4
     np.testing.assert_array_equal(output(model, X), found)
+
+
+@pytest.mark.parametrize("estimator", [public for public in PUBLIC if public not in UNSUPERVISED])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_that_are_none_are_refused(estimator, number, monkeypatch):
+    X, y = sample(estimator)
+    model = light(estimator).fit(X, y)
+    before = dict(vars(model))
+    store = FittingMixin._store_fit
+
+    def damaged(self, *parts):
+        store(self, *parts)
+        self.feature_importances_[1] = number
+
+    monkeypatch.setattr(FittingMixin, "_store_fit", damaged)
+    with pytest.raises(ValueError, match="overflow or vanish; rescale X, y or sample_weight"):
+        model.fit(X, y)
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize("error", [np.linalg.LinAlgError, FloatingPointError])
+def test_errors_of_linear_algebra_become_a_sentence(error):
+    class Model:
+        @all_or_nothing
+        def fit(self):
+            self.n_features_in_ = 3
+            raise error("Singular matrix")
+
+    model = Model()
+    with pytest.raises(ValueError, match="numbers of this fit of Model overflow") as caught:
+        model.fit()
+    assert type(caught.value) is ValueError and isinstance(caught.value.__cause__, error)
+    assert not vars(model)
 
 
 @pytest.mark.parametrize("estimator", [public for public in PUBLIC if public not in UNSUPERVISED])

@@ -215,6 +215,18 @@ def test_transform_keeps_the_precision(learner, dtype):
     assert model.transform(X.astype(dtype)).dtype == dtype
 
 
+@every
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_transform_of_the_largest_numbers_is_finite(learner, dtype):
+    X, y = sample(learner)
+    model = light(learner).fit(X, y)
+    far = np.full((2, X.shape[1]), np.finfo(dtype).max, dtype=dtype)
+    far[1, ::2] *= -1
+    assert np.isfinite(model.transform(far)).all()
+    # Nothing else is cut off.
+    np.testing.assert_array_equal(model.transform(1e300 * X), 1e300 * X @ model.components_.T)
+
+
 # Life of an estimator
 
 

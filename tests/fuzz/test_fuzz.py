@@ -145,8 +145,11 @@ def test_a_crash_and_a_hang_are_found_and_the_next_case_runs(worker):
     crash = worker.run(planted("Crashes"))
     assert crash.state == "crash"
     assert crash.findings[0].exception == "SIGSEGV"
+    assert crash.findings[0].where == "model.fit(X, y, ...)"
+    assert "model.predict(rows)" in worker.run(planted("CrashesLater")).findings[0].where
     hang = worker.run(planted("Sleeps"))
     assert hang.state == "hang"
+    assert hang.findings[0].line == "fuzz_toys.py in fit"
     assert 2.5 < hang.seconds < 30.0
     assert worker.run(planted("Sound")).state == "fitted"
 

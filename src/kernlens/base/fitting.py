@@ -179,9 +179,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows = canonical_rows(X, y, weights)
-        unit = rows.weight_unit
-        rows = rows.in_units_of(unit)
+        rows, unit = canonical_rows(X, y, weights).with_relative_weights()
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)

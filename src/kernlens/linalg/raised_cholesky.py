@@ -44,7 +44,9 @@ def raised_cholesky(
             factor = cholesky(raised, lower=lower, overwrite_a=True, check_finite=False)
         except LinAlgError:
             continue
-        return factor, jitter
+        # Not every LAPACK stops at what is no number; it always reaches the diagonal.
+        if np.isfinite(np.diagonal(factor)).all():
+            return factor, jitter
     raise LinAlgError("The matrix has entries that are not finite.")
 
 
@@ -53,7 +55,7 @@ def _jitters(matrix: FloatArray, first: float, second: float) -> Iterator[float]
     yield first
     largest = 10.0 * len(matrix) * float(np.abs(matrix).max())
     jitter = max(10.0 * first, second)
-    # Nothing follows zero, or NaN.
-    while 0.0 < jitter <= largest:
+    # Nothing helps where some entry is no number, and nothing follows zero.
+    while 0.0 < jitter <= largest < np.inf:
         yield jitter
         jitter *= 10.0

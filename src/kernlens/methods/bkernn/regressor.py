@@ -70,7 +70,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     while fitting, ``(8 + 8 n_targets) n n_particles`` for the fitted model. A prediction is
     O(m (d + log n)) per row.
 
-    An interrupted fit (Ctrl-C) ends with the best particles so far, a warning, and `status_`.
+    An interrupted fit (Ctrl-C) leaves the best particles so far, and says so in `status_`.
 
     Repeated rows are merged and rows are put in an order given by their content, so the result does
     not depend on the order of the rows, and a weight of 2 is exactly a repetition.

@@ -38,8 +38,7 @@ class LaplacianEigenfunctions(KernelSpace):
     ) -> CanonicalRows:
         """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows = canonical_rows(X, np.zeros((1, len(X))), weights)
-        rows = rows.in_units_of(rows.weight_unit)
+        rows, _ = canonical_rows(X, np.zeros((1, len(X))), weights).with_relative_weights()
         columns = Columns.of(rows.X, rows.weights, bool(self.standardize), order="F")
         points = columns.apply(rows.X)
         length = self._length(points)

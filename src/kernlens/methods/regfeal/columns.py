@@ -45,7 +45,7 @@ def measure_columns(
 
 def _with_short_tails(X: FloatArray, weights: FloatArray) -> FloatArray:
     levels = (TAIL, 1.0 - TAIL)
-    low, high = (weighted_quantile(X, weights, level, slack=1e-12) for level in levels)
+    low, high = (weighted_quantile(X, weights, level) for level in levels)
     reach = 0.5 * (high - low)
     # Columns that hardly vary but for a few rows have no bulk to measure.
     reach[reach == 0.0] = np.inf

@@ -40,6 +40,7 @@ from kernlens.methods.regfeal.refits import (
     Refit,
     check_refit_estimator,
     check_refit_weights,
+    given_weights,
 )
 from kernlens.methods.regfeal.search import split_rows
 
@@ -128,7 +129,7 @@ class BaseRegFeaL(FittingMixin):
     def _plan(self, data: FitData) -> HermitePlan:
         check_power(float(self.r), self.n_features_in_)
         if self._refits_an_estimator:
-            check_refit_weights(self.refit, data.rows.weights)
+            check_refit_weights(self.refit, given_weights(data.rows, data.weight_unit))
         n_rows, n_inputs = data.rows.X.shape
         basis, previous = self._basis, self._previous_directions(n_inputs)
         plan = HermitePlan(
@@ -183,7 +184,7 @@ class BaseRegFeaL(FittingMixin):
         if self.refit is None or self.structure == "none":
             return None
         if self._refits_an_estimator:
-            return EstimatorRefit(self.refit, data.loss)
+            return EstimatorRefit(self.refit, data.loss, data.weight_unit)
         ridge = ProjectedRidge(make_radial_kernel(REFIT_KERNEL), data.loss, n_jobs=self.n_jobs)
         n_centers = min(len(data.rows.X), REFIT_CENTERS)
         return ProjectedKernelRefit(ridge, n_centers, data.seed, data.targets.inner_bounds)

@@ -108,10 +108,13 @@ class EstimatorRefit(Refit):
         A regressor, or a classifier with ``predict_proba``.
     loss : Loss
         Loss that held-out rows are scored with.
+    weight_unit : float
+        What the user's weights were divided by: the estimator gets them as they were.
     """
 
     estimator: Any
     loss: Loss
+    weight_unit: float = 1.0
 
     def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
         """Loss on the held-out rows through B."""
@@ -129,10 +132,11 @@ class EstimatorRefit(Refit):
             # One-hot rows, of which two classes have the second one only.
             y = rows.y[0].astype(np.intp) if len(rows.y) == 1 else rows.y.argmax(axis=0)
         X, options = rows.X @ B.T, {}
+        weights = given_weights(rows, self.weight_unit)
         if has_fit_parameter(model, "sample_weight"):
-            options["sample_weight"] = rows.weights
-        elif np.any(rows.weights != rows.weights[0]):
-            repeats = rows.weights.astype(np.intp)
+            options["sample_weight"] = weights
+        elif np.any(weights != weights[0]):
+            repeats = weights.astype(np.intp)
             X, y = np.repeat(X, repeats, axis=0), np.repeat(y, repeats, axis=0)
         n_classes = max(2, len(rows.y)) if is_classifier(model) else None
         return EstimatorFunction(B, model.fit(X, y, **options), n_classes)
@@ -154,6 +158,13 @@ def check_refit_estimator(estimator: Any, classifier: bool) -> None:
         raise ValueError(f"refit must be a classifier with predict_proba, got {estimator!r}.")
     if not fitting:
         raise ValueError(f"refit must be a regressor, got {estimator!r}.")
+
+
+def given_weights(rows: CanonicalRows, unit: float) -> FloatArray:
+    """The weights as the user gave them; what is an integer to ten digits was one."""
+    weights = rows.weights * unit
+    whole = np.round(weights)
+    return np.where(np.abs(weights - whole) <= 1e-9 * whole, whole, weights)
 
 
 def check_refit_weights(estimator: Any, weights: FloatArray) -> None:

@@ -55,7 +55,7 @@ class StreamMixin(BaseRandomFeatures):
     def _prepare_more(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> FitData:
         """A batch in the units of the first one."""
         unit = self._stream["weight_unit"]
-        batch = canonical_rows(X, y, weights).in_units_of(unit)
+        batch = canonical_rows(X, y, weights / unit)
         columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
         rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
