@@ -143,7 +143,8 @@ def _optimizer(rng: Generator, setting: Setting) -> Any:
 
 
 def _degree(rng: Generator, setting: Setting) -> int | None:
-    return None if chance(rng, 0.5) else count(rng, 1, 5, setting.wild)
+    # A basis refuses larger ones where it is made.
+    return None if chance(rng, 0.5) else min(count(rng, 1, 5, setting.wild), 4000)
 
 
 def _basis(rng: Generator, setting: Setting) -> Any:
@@ -155,7 +156,7 @@ def _basis(rng: Generator, setting: Setting) -> Any:
             kernlens.Enumerated(number),
             kernlens.BestFirst(number, _degree(rng, setting)),
             kernlens.GroupSampling(number, _degree(rng, setting)),
-            kernlens.UpToDegree(count(rng, 1, 3, setting.wild), number),
+            kernlens.UpToDegree(min(count(rng, 1, 3, setting.wild), 4000), number),
         ),
     )
 

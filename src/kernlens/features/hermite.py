@@ -21,6 +21,10 @@ IntArray = NDArray[np.integer]
 
 #: Entries of a block of features.
 BLOCK_ENTRIES = 200_000
+#: Features, and their factors, are cut off at this size: a product of two is still finite.
+LARGEST_FEATURE = 1e150
+#: Weights c_k below this count as zero.
+SMALLEST_WEIGHT = 1e-300
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class HermiteFeatures:
         return total
 
     def block(self, Z: FloatArray) -> FloatArray:
-        """H_alpha of some rows, (n_rows, n_indices)."""
+        """H_alpha of some rows, (n_rows, n_indices), at most LARGEST_FEATURE in size."""
         pointers, columns, powers = self._sparse
         if Z.shape[1] != self.indices.shape[1] or powers.min(initial=0) < 0:
             # The compiled loop would read outside its table.
@@ -138,8 +142,10 @@ class DerivativeKeys:
             c_{|alpha|}.
         """
         total = np.zeros((self.keys.shape[1], self.keys.shape[1]))
+        # c_k of a high degree vanishes, and the coefficients, in proportion to it, do so first.
+        known = c > SMALLEST_WEIGHT
         for row in expansion:
-            V = self.coefficients(row / np.sqrt(c))
+            V = self.coefficients(np.divide(row, np.sqrt(c), out=np.zeros(len(c)), where=known))
             total += np.asarray((V.T @ V).todense())
         return total
 
@@ -168,15 +174,15 @@ def _fill_products(
     table = np.ones((Z.shape[1], largest + 1))
     for i in range(Z.shape[0]):
         for a in range(Z.shape[1]):
-            z = Z[i, a]
+            z = min(max(Z[i, a], -LARGEST_FEATURE), LARGEST_FEATURE)
             if largest >= 1:
                 table[a, 1] = z
             for k in range(1, largest):
-                table[a, k + 1] = (z * table[a, k] - np.sqrt(k) * table[a, k - 1]) / np.sqrt(
-                    k + 1.0
-                )
+                above = (z * table[a, k] - np.sqrt(k) * table[a, k - 1]) / np.sqrt(k + 1.0)
+                table[a, k + 1] = min(max(above, -LARGEST_FEATURE), LARGEST_FEATURE)
         for j in range(len(pointers) - 1):
             product = 1.0
             for p in range(pointers[j], pointers[j + 1]):
                 product *= table[columns[p], powers[p]]
+                product = min(max(product, -LARGEST_FEATURE), LARGEST_FEATURE)
             values[i, j] = product

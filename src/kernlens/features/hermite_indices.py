@@ -101,6 +101,9 @@ def count_indices(n_directions: int, degree: int) -> int:
 def enumerate_indices(n_directions: int, degree: int) -> IntArray:
     """All alpha with 1 <= |alpha| <= degree, low degrees first, (n_indices, n_directions)."""
     indices = np.zeros((count_indices(n_directions, degree), n_directions), dtype=np.int32)
+    if n_directions == 1:
+        indices[:, 0] = np.arange(1, degree + 1)
+        return indices
     row = 0
     for size in range(1, degree + 1):
         for chosen in combinations_with_replacement(range(n_directions), size):
@@ -120,7 +123,8 @@ def best_first_indices(smoothness: Smoothness, n_indices: int) -> IntArray:
     eta = smoothness.eta
     order = np.argsort(-eta, kind="stable")
     steps = smoothness.mu / eta[order]
-    limit = smoothness.sequence.largest or LARGEST_DEGREE
+    # An index is found after one of every lower degree.
+    limit = min(smoothness.sequence.largest or LARGEST_DEGREE, n_indices)
     log_c = smoothness.sequence.log(np.arange(limit + 1))
 
     def entry(chosen: tuple[int, ...], cost: float) -> tuple[float, tuple[int, ...], float]:

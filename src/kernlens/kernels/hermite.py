@@ -31,8 +31,14 @@ TILE = 256
 WORK_PER_ENTRY = 5
 #: Exponentials computed in one call, over several nodes if tiles are small.
 CHUNK_ENTRIES = TILE * TILE
-#: Exponents that single precision can take.
+#: Exponents that single precision can take, and the size at which their rounding shows.
 LARGEST_SINGLE = 80.0
+BLURRED_SINGLE = 1600.0
+#: Logarithm of the largest entry of a kernel matrix that a fit may have. Its sums over rows and
+#: nodes are then far from overflowing.
+LARGEST_LOG = 600.0
+#: Exponents of rows to predict are cut off here; training rows do not come so far.
+CUT_LOG = 650.0
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,21 @@ class HermiteKernel:
         # Below the first node the integrand is constant: the rest of the rule is a geometric sum.
         weights[0] /= -np.expm1(-precision.step)
         return cls(rho, rates, times, weights, precision.dtype, n_jobs)
+
+    @staticmethod
+    def log_bound(X: FloatArray, rho: float) -> float:
+        """Bound of ``L_t(z, z)`` for all t, rotations and weights of the directions.
+
+        The logarithm of the largest entry of a kernel matrix is at most this and the logarithm of
+        the sum of the weights.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+        rho : float
+        """
+        furthest = float(np.max(np.sum(np.square(X), axis=1)))
+        return rho / (1.0 + rho) * furthest - 0.5 * X.shape[1] * float(np.log1p(-rho * rho))
 
     def matrix(self, Z: FloatArray, others: FloatArray | None = None) -> FloatArray:
         """Kernel of the rows of Z with `others`, or among themselves, (n_rows, n_others).
@@ -322,12 +343,23 @@ class _Exponents:
         pull = -0.5 * self.r * self.r * self.spread
         shift = -0.5 * np.log1p(-self.r * self.r).sum(axis=1)
         offset, other_offset = pull @ np.square(Z).T, pull @ np.square(others).T
-        self.dtype = kernel.dtype
-        # Rows far out have kernels beyond single precision: L(z, z') is at most this.
-        own = [self.r / (1.0 + self.r) @ np.square(rows).T for rows in (Z, others)]
-        if max(part.max(initial=0.0) for part in own) + shift.max() > LARGEST_SINGLE:
-            self.dtype = np.float64
+        # L(z, z') of a node is at most the mean of these two and the shift.
+        own = [
+            (self.r / (1.0 + self.r) @ np.square(rows).T).max(axis=1, initial=0.0)
+            for rows in (Z, others)
+        ]
+        largest, plain_shift = np.maximum(*own), shift
         shift = shift + np.log(kernel.weights)
+        self.dtype = kernel.dtype
+        # Rows far out have kernels beyond single precision, and so may the weights have; terms
+        # that cancel are larger than L by the distance of rho from 1.
+        if (
+            largest.max() + plain_shift.max() > LARGEST_SINGLE
+            or (largest + shift).max() > LARGEST_SINGLE
+            or largest.max() > BLURRED_SINGLE * (1.0 - kernel.rho)
+        ):
+            self.dtype = np.float64
+        self._cut = (0.5 * (own[0] + own[1]) + shift).max() > CUT_LOG
         self._left = self._stack(Z * (self.r * self.spread)[:, None, :], offset + shift[:, None], 0)
         repeated = np.broadcast_to(others, (len(self.r), *others.shape))
         self._right = self._stack(repeated, other_offset, 1)
@@ -350,10 +382,10 @@ class _Exponents:
         left, right = self._left[nodes, rows], self._right[nodes, columns]
         if len(left) == 1:
             # Two-dimensional products are BLAS calls; stacked ones are not always.
-            single: FloatArray = left[0] @ right[0].T
-            return single[None]
-        product: FloatArray = left @ right.transpose(0, 2, 1)
-        return product
+            product: FloatArray = (left[0] @ right[0].T)[None]
+        else:
+            product = left @ right.transpose(0, 2, 1)
+        return np.minimum(product, CUT_LOG, out=product) if self._cut else product
 
 
 def _products(E: FloatArray, columns: FloatArray) -> FloatArray:

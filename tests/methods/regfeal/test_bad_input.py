@@ -51,11 +51,12 @@ def small_machine(monkeypatch):
 
 
 COUNT = "must be an integer of at least 1"
+MOST = " and at most the largest degree of a basis = 4000"
 COUNT_OR_AUTO = "must be 'auto' or an integer of at least 1"
 COUNT_OR_NONE = "must be None or an integer of at least 1"
 NOT_EMPTY = "must be one value or a non-empty list of numbers"
 POSITIVE_OR_AUTO = "must be 'auto' or a positive finite number"
-RHO = "rho must be a number above 0 and below 1; or 'auto', got"
+RHO = "rho must be a number above 0 and below 0.999999; or 'auto', got"
 POWER = "r must be a number above 0 and below 2; the paper has 0.33, got"
 CLIP = "clip must be None or a positive finite number, got"
 STRUCTURE = "structure must be one of 'features', 'variables', 'none', got"
@@ -158,10 +159,10 @@ def test_every_argument_refuses_its_bad_values_by_name(estimator):
         (lambda: AllPolynomials(n_indices=-1), f"n_indices {COUNT}, got -1."),
         (lambda: AllPolynomials("auto"), f"max_rows {COUNT_OR_NONE}, got 'auto'."),
         (lambda: UpToDegree(3, 0), f"n_indices {COUNT_OR_NONE}, got 0."),
-        (lambda: UpToDegree(0), f"max_degree {COUNT}, got 0."),
-        (lambda: UpToDegree(2.0), f"max_degree {COUNT}, got 2.0."),
-        (lambda: BestFirst(5, -2), f"max_degree {COUNT_OR_NONE}, got -2."),
-        (lambda: GroupSampling(5, "auto"), f"max_degree {COUNT_OR_NONE}, got 'auto'."),
+        (lambda: UpToDegree(0), f"max_degree {COUNT}{MOST}, got 0."),
+        (lambda: UpToDegree(2.0), f"max_degree {COUNT}{MOST}, got 2.0."),
+        (lambda: BestFirst(5, -2), f"max_degree {COUNT_OR_NONE}{MOST}, got -2."),
+        (lambda: GroupSampling(5, "auto"), f"max_degree {COUNT_OR_NONE}{MOST}, got 'auto'."),
         (lambda: Reweighting(max_directions=0), f"max_directions {COUNT_OR_AUTO}, got 0."),
         (lambda: Reweighting(max_directions="all"), f"max_directions {COUNT_OR_AUTO}, got 'all'."),
         (lambda: Reweighting(1), "accelerate must be True or False, got 1."),

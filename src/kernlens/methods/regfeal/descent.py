@@ -82,6 +82,8 @@ def descend(
     """
     point = objective.at(start)
     size = float(np.mean(np.diag(point.derivatives[0]))) if rule.max_iter else 0.0
+    # M_f of a function that is nearly constant is rounding, of either sign.
+    size = max(size, 0.0)
     objective = replace(objective, smoothing=SMOOTHING * size)
     history = [point.value]
     if watch is not None:

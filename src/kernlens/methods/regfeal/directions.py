@@ -13,8 +13,10 @@ import numpy as np
 
 from kernlens._array import FloatArray
 
-#: Shares below this are rounded up to it: eta is a high power of them and must not vanish.
+#: Shares below this are rounded up to it: eta is a power of them and must not vanish.
 SMALLEST_SHARE = 1e-12
+#: Where r is small, that power is high: the logarithm of eta is kept above minus this.
+LARGEST_LOG_UNIT = 300.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class WeightedDirections:
         if not D.max() > 0.0:
             return self
         shares = (D / D.max()) ** (self.r / 2.0)
-        return WeightedDirections(self.R @ U, _normalized(shares), self.r)
+        return WeightedDirections(self.R @ U, _normalized(shares, self.r), self.r)
 
     def beyond(self, target: WeightedDirections, factor: float) -> WeightedDirections:
         """Go `factor` times as far as `target`, along the straight line of log Lambda."""
@@ -77,10 +79,10 @@ class WeightedDirections:
         here, there = np.log(self.shares), (turn * np.log(target.shares)) @ turn.T
         step = factor * (there - np.diag(here))
         if np.array_equal(self.R, target.R):
-            return replace(self, shares=_normalized(_relative_exp(here + np.diag(step))))
+            return replace(self, shares=_normalized(_relative_exp(here + np.diag(step)), self.r))
         values, vectors = np.linalg.eigh(np.diag(here) + 0.5 * (step + step.T))
         order = np.argsort(-values, kind="stable")
-        shares = _normalized(_relative_exp(values[order]))
+        shares = _normalized(_relative_exp(values[order]), self.r)
         return WeightedDirections(self.R @ vectors[:, order], shares, self.r)
 
     def turned(self, tangent: FloatArray) -> WeightedDirections:
@@ -91,7 +93,8 @@ class WeightedDirections:
     def leading(self, n_directions: int) -> WeightedDirections:
         """The directions with the largest shares, largest first."""
         order = np.argsort(-self.shares, kind="stable")[:n_directions]
-        return WeightedDirections(self.R[:, order], _normalized(self.shares[order]), self.r)
+        shares = _normalized(self.shares[order], self.r)
+        return WeightedDirections(self.R[:, order], shares, self.r)
 
     def without_small(self, smallest: float) -> WeightedDirections:
         """The directions with at least this share, largest first; the largest in any case."""
@@ -109,8 +112,9 @@ class WeightedDirections:
         return weighted
 
 
-def _normalized(shares: FloatArray) -> FloatArray:
-    shares = np.maximum(shares / shares.sum(), SMALLEST_SHARE)
+def _normalized(shares: FloatArray, r: float) -> FloatArray:
+    smallest = max(SMALLEST_SHARE, float(np.exp(-LARGEST_LOG_UNIT * r / (2.0 - r))))
+    shares = np.maximum(shares / shares.sum(), smallest)
     result: FloatArray = shares / shares.sum()
     return result
 

@@ -24,7 +24,7 @@ from kernlens.kernels.hermite import MEDIUM, HermiteKernel
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.methods.regfeal.columns import measure_columns
 from kernlens.methods.regfeal.descent import DescentRule
-from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.directions import LARGEST_LOG_UNIT, WeightedDirections
 from kernlens.methods.regfeal.function import (
     EstimatorFunction,
     KernelFunction,
@@ -50,10 +50,10 @@ RHOS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 #: Kernel of the refit on projected rows, and its largest number of centres.
 REFIT_KERNEL = "gaussian"
 REFIT_CENTERS = 1000
+#: More polynomials than any memory holds.
+MOST_INDICES = 10**12
 #: Turning steps after every reweighting of an accelerated descent.
 TURNS = 2
-#: Logarithm of the largest unit of the penalties, well within double precision.
-LARGEST_LOG_UNIT = 300.0
 
 
 class BaseRegFeaL(FittingMixin):
@@ -132,7 +132,7 @@ class BaseRegFeaL(FittingMixin):
             check_refit_weights(self.refit, given_weights(data.rows, data.weight_unit))
         n_rows, n_inputs = data.rows.X.shape
         basis, previous = self._basis, self._previous_directions(n_inputs)
-        return HermitePlan(
+        plan = HermitePlan(
             structure=self.structure,
             r=float(self.r),
             settings=self._settings(basis, goes_on=previous is not None),
@@ -147,6 +147,7 @@ class BaseRegFeaL(FittingMixin):
             previous=previous,
             seed=data.seed,
         )
+        return plan.within_reach(data.rows.X)
 
     @property
     def _basis(self) -> Basis:
@@ -295,8 +296,11 @@ def check_power(r: float, n_features: int) -> None:
 
 def fit_bytes(n_samples: int, n_features: int, matrix_rows: int, n_indices: int) -> float:
     """Memory of a fit, the formula of the docstrings."""
+    # Counts of polynomials may have hundreds of digits.
+    m = float(min(n_indices, MOST_INDICES))
     square = float(matrix_rows) ** 2
-    return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * n_indices**2)
+    listed = m * min(m, float(n_samples + n_features))
+    return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * listed)
 
 
 def _choices(given: Any, grid: tuple[float, ...], before: float | None) -> list[float]:

@@ -20,8 +20,24 @@ from kernlens.kernels.hermite import HermiteKernel
 
 #: Rows whose features exist at once.
 ROWS_PER_BLOCK = 4096
+#: Decision values are cut off at so many units of the fit. Far from all rows learned from, a
+#: polynomial, or a kernel that grows like all of them together, would overflow.
+LARGEST_DECISION = 1e50
 #: Smallest probability that a refit may give to a class.
 SMALLEST_PROBABILITY = 1e-12
+
+
+def cut_off(decision: FloatArray) -> FloatArray:
+    """Decision values (n_targets, n_rows) of a limited size."""
+    return np.clip(decision, -LARGEST_DECISION, LARGEST_DECISION, out=decision)
+
+
+def slopes_within(slopes: FloatArray, decision: FloatArray) -> FloatArray:
+    """Gradients (n_targets, n_rows, n_inputs), zero where decision values are cut off."""
+    beyond = np.abs(decision) >= LARGEST_DECISION
+    if beyond.any():
+        slopes[beyond] = 0.0
+    return slopes
 
 
 @dataclass(frozen=True)
@@ -49,12 +65,12 @@ class KernelFunction:
     def decision(self, X: FloatArray) -> FloatArray:
         """Values at the rows of X, (n_targets, n_rows)."""
         matrix = self.kernel.matrix(self.Z, X @ self.R)
-        values: FloatArray = self.dual @ matrix + self.intercept[:, None]
-        return values
+        return cut_off(self.dual @ matrix + self.intercept[:, None])
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients at the rows of X, (n_targets, n_rows, n_inputs)."""
-        return self.kernel.gradients(self.Z, self.dual, X @ self.R) @ self.R.T
+        slopes = self.kernel.gradients(self.Z, self.dual, X @ self.R) @ self.R.T
+        return slopes_within(slopes, self.decision(X))
 
     def derivatives(self, X: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """M_f in the coordinates ``R^T x``, and ``sum_t slopes_ti grad f_t`` in them at the rows.
@@ -98,12 +114,13 @@ class PolynomialFunction:
             self.coefficients @ self.features.matrix(Z[rows]).T
             for rows in split_range(len(Z), ROWS_PER_BLOCK)
         ]
-        return np.concatenate(parts, axis=1) + self.intercept[:, None]
+        return cut_off(np.concatenate(parts, axis=1) + self.intercept[:, None])
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients at the rows of X, (n_targets, n_rows, n_inputs)."""
         Z, keys = X @ self.R, self.features.derivative
-        return np.stack([keys.gradients(row, Z) @ self.R.T for row in self.coefficients])
+        slopes = np.stack([keys.gradients(row, Z) @ self.R.T for row in self.coefficients])
+        return slopes_within(slopes, self.decision(X))
 
     def derivatives(self, X: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """M_f in the coordinates ``R^T x``, and ``sum_t slopes_ti grad f_t`` in them at rows X."""

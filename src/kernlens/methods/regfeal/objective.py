@@ -35,6 +35,9 @@ from kernlens.methods.regfeal.function import (
 )
 from kernlens.methods.regfeal.options import IndexRule
 
+#: Largest feature times the root of its weight; sums of squares are then far from overflowing.
+LARGEST_SCALED = 1e140
+
 
 @dataclass
 class HermitePoint:
@@ -136,7 +139,7 @@ class HermiteObjective:
     ) -> HermitePoint:
         """More features than rows: the kernel view of (3.7)."""
         H = features.matrix(Z)
-        scaled = H * np.sqrt(weight)
+        scaled = within_reach(H * np.sqrt(weight))
         fit = self._kernel_fit(scaled @ scaled.T, None)
         coefficients = weight * (fit.dual @ H)
         function = PolynomialFunction(
@@ -158,7 +161,8 @@ class HermiteObjective:
         if self.loss.quadratic:
             theta, intercept = self._ridge(Z, features, root)
         else:
-            method = FeatureNewton(self.loss, y, weights, 1.0, features.matrix(Z) * root)
+            scaled = within_reach(features.matrix(Z) * root)
+            method = FeatureNewton(self.loss, y, weights, 1.0, scaled)
             theta, intercept, _ = method.minimize(None, 1e-8)
         function = PolynomialFunction(
             features, directions.R, theta * root, intercept, self.sequence
@@ -175,7 +179,7 @@ class HermiteObjective:
 
         def over_blocks(part: BlockPart) -> list[FloatArray]:
             return sum_blocks(
-                lambda rows: part(rows, features.block(Z[rows]) * root),
+                lambda rows: part(rows, within_reach(features.block(Z[rows]) * root)),
                 blocks,
                 n_jobs=self.n_jobs,
                 work=float(len(Z)) * len(root) ** 2,
@@ -192,3 +196,13 @@ class HermiteObjective:
 
     def _smoothing_term(self, directions: WeightedDirections) -> float:
         return 0.5 * self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))
+
+
+def within_reach(scaled: FloatArray) -> FloatArray:
+    """Refuse features of rows to learn from whose squares would overflow."""
+    if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) > LARGEST_SCALED:
+        raise ValueError(
+            "The polynomials of this basis overflow on these rows; set standardize=True, a "
+            "smaller clip, or a basis of lower degree."
+        )
+    return scaled

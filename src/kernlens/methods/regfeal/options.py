@@ -16,6 +16,7 @@ import numpy as np
 from kernlens._array import FloatArray, IntArray
 from kernlens._validation import check_count, check_flag
 from kernlens.features.hermite_indices import (
+    LARGEST_DEGREE,
     DegreeSequence,
     GeometricSequence,
     Smoothness,
@@ -30,6 +31,8 @@ from kernlens.methods.regfeal.directions import WeightedDirections
 
 #: Directions followed after the first fit; more of them fit noise while they are being learned.
 MAX_DIRECTIONS = 10
+#: The largest degree, and what a sentence calls it.
+MOST_DEGREES = ("the largest degree of a basis", LARGEST_DEGREE)
 
 
 class Basis(ABC):
@@ -178,7 +181,7 @@ class BestFirst(IndexRule):
     n_indices : int
         How many.
     max_degree : int or None
-        With a degree M the weights are ``c_k = 1`` up to M, and `rho` is not used.
+        With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
 
     n_indices: int = 2000
@@ -209,7 +212,7 @@ class GroupSampling(IndexRule):
     n_indices : int
         Draws.
     max_degree : int or None
-        With a degree M the weights are ``c_k = 1`` up to M, and `rho` is not used.
+        With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
 
     n_indices: int = 2000
@@ -238,7 +241,7 @@ class UpToDegree(IndexRule):
     Attributes
     ----------
     max_degree : int
-        M. `rho` is not used.
+        M, at most 4000. `rho` is not used.
     n_indices : int or None
         If there are more polynomials than this, the best ones are taken. None takes all of them.
     """
@@ -247,7 +250,7 @@ class UpToDegree(IndexRule):
     n_indices: int | None = 2000
 
     def __post_init__(self) -> None:
-        check_count("max_degree", self.max_degree)
+        check_count("max_degree", self.max_degree, most=MOST_DEGREES)
         if self.n_indices is not None:
             check_count("n_indices", self.n_indices, other="None")
 
@@ -304,13 +307,19 @@ NAMED_DESCENTS = {"auto": Reweighting()}
 
 def largest_degree(n_columns: int, n_indices: int) -> int:
     """Largest degree all of whose indices are few enough, at least 1."""
-    degree = 1
-    while count_indices(n_columns, degree + 1) <= n_indices and degree < n_indices:
-        degree += 1
-    return degree
+    fits, exceeds = 1, 2
+    while count_indices(n_columns, exceeds) <= n_indices and exceeds <= LARGEST_DEGREE:
+        fits, exceeds = exceeds, 2 * exceeds
+    while exceeds - fits > 1:
+        middle = (fits + exceeds) // 2
+        if count_indices(n_columns, middle) <= n_indices:
+            fits = middle
+        else:
+            exceeds = middle
+    return min(fits, LARGEST_DEGREE)
 
 
 def _check_both(n_indices: int, max_degree: int | None) -> None:
     check_count("n_indices", n_indices)
     if max_degree is not None:
-        check_count("max_degree", max_degree, other="None")
+        check_count("max_degree", max_degree, other="None", most=MOST_DEGREES)

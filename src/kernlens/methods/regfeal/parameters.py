@@ -26,6 +26,9 @@ from kernlens._parameters import (
 from kernlens.methods.regfeal.options import NAMED_BASES, NAMED_DESCENTS, Basis, Reweighting
 from kernlens.methods.regfeal.refits import CanBeFitted
 
+#: Nearer to 1 the terms of a Mehler kernel cancel all their digits.
+LARGEST_RHO = 0.999999
+
 STRUCTURES = ("features", "variables", "none")
 
 
@@ -38,21 +41,22 @@ class _Array(Protocol):
 
 PARAMETERS: Parameters = {
     "alpha": Parameter(
-        Listed(Regularization()),
+        Listed(Regularization(smallest=1e-20, largest=1e20)),
         "auto",
         '"auto", float or list of float',
         """Strength of the penalty on derivatives: the paper's mu times ``d^((2-r)/r)`` for d
         columns, so that a linear term pays alpha while all directions are equal. ``"auto"`` and
         lists are searched together with `rho`; ``"auto"`` is the paper's grid, 1000, 100, ...,
-        0.001.""",
+        0.001. It must be from 1e-20 to 1e20.""",
     ),
     "rho": Parameter(
-        Listed(Between(0.0, 1.0, "; or 'auto'", words=("auto",))),
+        Listed(Between(0.0, LARGEST_RHO, "; or 'auto'", words=("auto",))),
         "auto",
         '"auto", float or list of float',
         """Terms of degree k are weighted by ``c_k = rho^k``; large values allow rough functions.
-        ``"auto"`` is the paper's grid 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8. A `basis` with a
-        `max_degree` does not use it.""",
+        ``"auto"`` is the paper's grid 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8. Values at which the
+        kernel of all polynomials overflows are left out, as large ones do on many columns. A
+        `basis` with a `max_degree` does not use it.""",
     ),
     "r": Parameter(
         Between(0.0, 2.0, "; the paper has 0.33"),
@@ -116,13 +120,13 @@ PARAMETERS: Parameters = {
         """Folds of the search, taken from the first 1250 rows in the order of their content.""",
     ),
     "clip": Parameter(
-        Optional(Positive(other="None")),
+        Optional(Positive(other="None", smallest=1e-10, largest=1e10)),
         4.0,
         "float or None",
         """Standardised columns are kept within this many standard deviations, at training and at
         prediction: Hermite polynomials of heavy tails explode. The standard deviation is that of
-        the column with its outer percents drawn in. With None columns are used as they are, and
-        rows to predict are kept within what was seen.""",
+        the column with its outer percents drawn in. It must be from 1e-10 to 1e10. With None
+        columns are used as they are, and rows to predict are kept within what was seen.""",
     ),
     "descent": Parameter(
         Or((Reweighting,), Choice(tuple(NAMED_DESCENTS), other="an object like Reweighting()")),

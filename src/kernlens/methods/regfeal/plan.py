@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.base.learner import Learned
 from kernlens.features.hermite_indices import DegreeSequence, GeometricSequence
-from kernlens.kernels.hermite import COARSE, MEDIUM, Precision
+from kernlens.kernels.hermite import COARSE, LARGEST_LOG, MEDIUM, HermiteKernel, Precision
 from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.regfeal.descent import DescentRule
 from kernlens.methods.regfeal.directions import WeightedDirections
@@ -106,6 +109,27 @@ class HermitePlan:
             most = 0
         return replace(self.descent, max_iter=most, tol=max(tol, self.descent.tol))
 
+    def within_reach(self, X: FloatArray) -> HermitePlan:
+        """Without settings whose kernel of all polynomials overflows on rows X of a fit.
+
+        The diagonal of the kernel grows exponentially with the squares of the rows, the faster the
+        larger rho is: many columns, or values far out, need a small one.
+        """
+        if self.rule is not None:
+            return self
+        n_features = X.shape[1]
+        settings = tuple(
+            setting
+            for setting in self.settings
+            if log_entries(X, setting, *self.penalties(setting.alpha, n_features)) <= LARGEST_LOG
+        )
+        if not settings:
+            raise ValueError(
+                "The kernel of all polynomials overflows on these rows at every rho to choose "
+                "from; set standardize=True, a smaller clip, or a smaller rho."
+            )
+        return replace(self, settings=settings)
+
     def penalties(self, alpha: float, n_features: int) -> tuple[float, float]:
         """The paper's lambda and mu.
 
@@ -116,6 +140,13 @@ class HermitePlan:
             return alpha, 0.0
         unit = float(n_features) ** ((2.0 - self.r) / self.r)
         return LAMBDA / unit, alpha / unit
+
+
+def log_entries(X: FloatArray, setting: Setting, lam: float, mu: float) -> float:
+    """Bound of the logarithm of the entries of a kernel matrix, whatever the directions are."""
+    assert setting.rho is not None
+    # eta is at most 1, so that this is more than the sum of the weights of an integral.
+    return HermiteKernel.log_bound(X, setting.rho) + float(np.log(100.0 / max(lam, mu)))
 
 
 @dataclass(frozen=True)
