@@ -28,6 +28,7 @@ BENCHMARKS = {
     "growth": "fit time at 10,000 and 100,000 rows",
     "prediction": "prediction of 1,000,000 rows against evaluating the kernel",
     "million": "fit of 1,000,000 rows: minutes and memory",
+    "memory": "peak of every estimator's fit beside the formula of its docstring",
     "hkrr_accuracy": "HKRR: gradients and solve against differences and exact arithmetic",
     "hkrr_dataset1": "HKRR: data set 1 of the paper, both optimisers, 25 and 200 centres",
     "hkrr_scale": "HKRR: 100,000 rows, memory, growth, against Nystroem + Ridge and RFM",

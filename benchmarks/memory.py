@@ -1,11 +1,11 @@
 """Memory that a fit adds to a process of its own, beside the formula of its docstring (Linux only).
 
-``python -m benchmarks memory`` measures every estimator at 20,000 and 100,000 rows of 20 columns.
-A small fit with the same settings comes first in every process, so that compiled code, thread
-pools and the buffers of BLAS are there already; what counts is the peak above what the process
-then has, with the data. Settings that are not the defaults are printed: they make a fit shorter,
-and leave out nothing that its memory depends on. The exit code is 1 if a peak is more than
-`MOST` times its formula.
+``python -m benchmarks memory`` measures every estimator at 20,000 and 100,000 rows of 20 columns;
+``python -m benchmarks.memory 20000 HKRRRegressor`` one of them at one size, with exit code 1 if a
+peak is more than `MOST` times its formula. A small fit with the same settings comes first in every
+process, so that compiled code, thread pools and the buffers of BLAS are there already; what counts
+is the peak above what the process then has, with the data. Settings that are not the defaults are
+printed: they make a fit shorter, and leave out the search for alpha.
 """
 
 from __future__ import annotations
