@@ -56,6 +56,17 @@ def test_no_map_of_the_ball_is_worse_than_a_start_on_its_edge(max_iter):
     assert result.history[-1] == pytest.approx(result.solution.value, rel=1e-9)
 
 
+def test_the_history_never_increases_where_newton_is_cut_short():
+    # Separable labels, a tiny alpha and weights over many decades: evaluations are rough.
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        X = rng.normal(size=(15, 6))
+        weights = 10.0 ** rng.uniform(-8, 8, 15)
+        model = light(HKRRClassifier, alpha=1e-15, n_components=3, centers=8, max_iter=5, tol=1e-6)
+        model.fit(X, X[:, 0] > 0.0, sample_weight=weights)
+        assert np.all(np.diff(model.objective_history_) <= 0.0)
+
+
 def on_the_edge(X, y):
     """An objective and a point on the edge of the ball of radius 0.5, where it is lowest."""
     rows = canonical_rows(X, y[None], np.ones(len(X)))

@@ -26,6 +26,8 @@ Watch = Callable[[HyperKernelPoint], None]
 #: Accuracy of the coefficients while B moves, for losses that need several Newton steps: errors
 #: enter the gradient in first order, and L-BFGS works with far less accurate ones.
 SOLVE_TOL = 1e-6
+#: Share by which values of the objective at one map may differ.
+SAME = 1e-9
 #: Iterations of a gradient method over which progress is judged.
 WINDOW = 10
 
@@ -140,10 +142,10 @@ def varpro_lbfgs(
     -------
     SolveResult
         `solution` is a HyperKernelPoint, never higher than `start` (if that is in the ball);
-        `history` begins where L-BFGS does, a little inside the ball, and never increases.
+        `history` never increases; it begins a little inside the ball if `start` is on its edge.
     """
-    latest = start
-    first: float | None = None
+    latest = best = start
+    first = np.nan
     shape = start.W.shape
 
     def to_map(flat: FloatArray) -> FloatArray:
@@ -151,9 +153,10 @@ def varpro_lbfgs(
         return free if radius is None else into_ball(free, radius)
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal latest, first
+        nonlocal latest, best, first
         latest = objective.at(to_map(flat), start=latest, tol=SOLVE_TOL)
-        first = latest.value if first is None else first
+        first = latest.value if np.isnan(first) else first
+        best = latest if latest.value < best.value else best
         if watch is not None:
             watch(latest)
         gradient = objective.gradient(latest)
@@ -171,11 +174,15 @@ def varpro_lbfgs(
         progress=progress,
     )
     end = objective.at(to_map(result.solution), start=latest)
-    # A start on the sphere was moved inside, where the objective may be higher.
-    history = (start.value if first is None else first, *result.history[1:])
-    if end.value > start.value:
-        return replace(result, solution=start, history=(*history, min(history[-1], start.value)))
-    return replace(result, solution=end, history=history)
+    # A start on the sphere was moved inside, where the objective may be higher. The coefficients of
+    # a Newton method that was cut short may be far from the best ones: what rises then is no more
+    # than an upper bound of H, and what counts is the lowest.
+    begin = first if first > (1.0 + SAME) * start.value else start.value
+    history = tuple(np.minimum.accumulate((begin, *result.history[1:])).tolist())
+    if end.value <= min(start.value, (1.0 + SAME) * history[-1]):
+        return replace(result, solution=end, history=history)
+    kept = best if best.value < (1.0 - SAME) * start.value else start
+    return replace(result, solution=kept, history=(*history, min(history[-1], kept.value)))
 
 
 def varpro_gradient(
