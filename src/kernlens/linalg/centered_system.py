@@ -28,8 +28,8 @@ Solver = Literal["auto", "direct", "cg", "pcg"]
 
 #: Up to this many rows, forming and factorising the matrix beats iterating on it.
 DIRECT_MAX_SAMPLES = 150
-#: Steps after which a system of coupled targets with at most so many unknowns is factorised: kernels
-#: of rows far out have condition numbers that iterations do not get through.
+#: Steps after which a system of coupled targets with at most so many unknowns is factorised.
+#: Kernels of rows far out have condition numbers that iterations do not get through.
 COUPLED_ITERATIONS = 20
 COUPLED_MAX_UNKNOWNS = 1000
 #: Steps after which an unfinished large system has earned a preconditioner. Building one costs as
