@@ -235,3 +235,32 @@ def test_a_shift_below_rounding_still_factorises():
     dual = system.solve(y, solver="direct").solution
     residual = system.center(system.operator.matvec(dual)) - system.center(y)
     assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(y)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_coupled_targets_beyond_the_reach_of_iterations(intercept):
+    """Rows far out have kernels of 1e10 beside those of size 1."""
+    rng = np.random.default_rng(6)
+    n, n_targets = 12, 3
+    G = rng.standard_normal((n, n)) * 10.0 ** np.linspace(0.0, 5.0, n)[:, None]
+    y = np.eye(n_targets)[rng.integers(0, n_targets, n)].T
+    root, rhs = MultinomialLoss().working_system(y, rng.standard_normal(y.shape), np.ones(n))
+    system = CenteredSystem(DenseKernel(G @ G.T), root, 1.0, n_targets, intercept)
+    result = system.solve(rhs, solver="direct", tol=1e-14)
+    # One factorisation, where conjugate gradients go on for as long as they may.
+    assert result.n_iter == 1
+    residual = system.apply(result.solution) - system.center(rhs)
+    assert np.linalg.norm(residual) <= 1e-4 * np.linalg.norm(rhs)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_coupled_targets_factorised_or_iterated(intercept):
+    rng = np.random.default_rng(7)
+    n, n_targets = 12, 3
+    G = rng.standard_normal((n, n))
+    y = np.eye(n_targets)[rng.integers(0, n_targets, n)].T
+    root, rhs = MultinomialLoss().working_system(y, rng.standard_normal(y.shape), np.ones(n))
+    system = CenteredSystem(DenseKernel(G @ G.T), root, 1.0, n_targets, intercept)
+    iterated = system.solve(rhs, solver="cg", tol=1e-14).solution
+    factorised = system._solve_coupled(system.center(rhs)).solution
+    np.testing.assert_allclose(factorised, iterated, rtol=0.0, atol=1e-11)

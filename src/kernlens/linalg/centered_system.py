@@ -28,6 +28,10 @@ Solver = Literal["auto", "direct", "cg", "pcg"]
 
 #: Up to this many rows, forming and factorising the matrix beats iterating on it.
 DIRECT_MAX_SAMPLES = 150
+#: Steps after which a system of coupled targets with at most so many unknowns is factorised.
+#: Kernels of rows far out have condition numbers that iterations do not get through.
+COUPLED_ITERATIONS = 20
+COUPLED_MAX_UNKNOWNS = 1000
 #: Steps after which an unfinished large system has earned a preconditioner. Building one costs as
 #: much as hundreds of products, so it pays on large systems with a small shift only.
 PLAIN_ITERATIONS = 150
@@ -111,9 +115,10 @@ class CenteredSystem:
         at most 150 rows and the loss does not couple the targets; otherwise it runs conjugate
         gradients, O(m n) a step, and if 150 steps have not finished a system of 50,000 rows or
         more, goes on with a Nyström preconditioner of rank 2 sqrt(n), which keeps the number of
-        steps from growing with n. ``"direct"``, ``"cg"`` and ``"pcg"`` ask for one of the three; a
-        loss that couples the targets has no direct solve, one whose curvature is not the same for
-        all targets no preconditioner, and both run plain conjugate gradients instead.
+        steps from growing with n. ``"direct"``, ``"cg"`` and ``"pcg"`` ask for one of the three. A
+        loss whose curvature is not the same for all targets has no preconditioner and runs plain
+        conjugate gradients instead; so does one that couples the targets, whose small systems are
+        factorised only if 20 steps have not finished a direct solve.
         """
         rhs = self.center(rhs)
         n = self.operator.n_samples
@@ -128,11 +133,16 @@ class CenteredSystem:
         roots = self.root.diagonals
         if solver == "direct" and roots is not None:
             return self._solve_directly(rhs, roots)
+        coupled = solver == "direct" and rhs.size <= COUPLED_MAX_UNKNOWNS
+        if coupled:
+            patience = min(COUPLED_ITERATIONS, max_iter)
         if start is not None:
             start = self.center(start)
         result = conjugate_gradient(self.apply, rhs, start=start, tol=tol, max_iter=patience)
         if result.status is not Status.MAX_ITER or patience == max_iter:
             return result
+        if coupled:
+            return self._solve_coupled(rhs)
         return self._solve_preconditioned(rhs, result, tol, max_iter)
 
     def _solve_preconditioned(
@@ -157,6 +167,26 @@ class CenteredSystem:
             targets = slice(None) if len(roots) == 1 else slice(t, t + 1)
             factor = _factor(matrix, root, self.shift, self.has_intercept)
             solution[targets] = cho_solve(factor, rhs[targets].T, check_finite=False).T
+        return SolveResult(self.center(solution), Status.CONVERGED, 1)
+
+    def _solve_coupled(self, rhs: FloatArray) -> SolveResult:
+        """Factorise the matrix of all targets together, ``K_ij L_i^T L_j`` in its blocks."""
+        n_targets, n = rhs.shape
+        # Rows (s, i) and columns u have entry (u, s) of L_i; it is A of the docstring above, too.
+        sums = np.empty((rhs.size, n_targets))
+        for u in range(n_targets):
+            unit = np.zeros((n_targets, n))
+            unit[u] = 1.0
+            sums[:, u] = self.root.adjoint(unit).ravel()
+        matrix = sums @ sums.T
+        matrix *= np.tile(self.operator.matrix, (n_targets, n_targets))
+        if self.has_intercept:
+            matrix -= sums @ (self._inverse_total @ (sums.T @ matrix))
+            matrix -= (matrix @ sums) @ self._inverse_total @ sums.T
+        matrix.flat[:: rhs.size + 1] += self.shift
+        size = max(float(np.trace(matrix)), float(np.abs(matrix).max()))
+        factor = raised_cholesky(matrix, 0.0, 1e-15 * size, lower=True)[0], True
+        solution = cho_solve(factor, rhs.ravel(), check_finite=False).reshape(rhs.shape)
         return SolveResult(self.center(solution), Status.CONVERGED, 1)
 
 
