@@ -26,6 +26,7 @@ from kernlens._validation import (
     check_non_negative,
     check_positive,
     check_sequence,
+    check_size,
 )
 
 Class = TypeVar("Class", bound=type)
@@ -34,6 +35,12 @@ Class = TypeVar("Class", bound=type)
 PLACE = "{parameters}"
 
 NOT_NUMBERS = (None, "many", True, np.nan, np.inf)
+
+
+def _beyond(smallest: float, largest: float) -> tuple[float, ...]:
+    """Numbers beyond bounds, if there are bounds."""
+    small = (smallest / 2.0,) if smallest > 0.0 else ()
+    return (*small, largest * 2.0) if largest < np.inf else small
 
 
 class Kind(ABC):
@@ -90,23 +97,29 @@ class Positive(Kind):
     """A positive finite number; `other` names what else is allowed, for the sentence."""
 
     other: str | None = None
+    smallest: float = 0.0
+    largest: float = np.inf
 
     def check(self, name: str, value: Any) -> None:
         check_positive(name, value, other=self.other)
+        check_size(name, value, self.smallest, self.largest)
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (0.0, -1.0, *NOT_NUMBERS)
+        return (0.0, -1.0, *_beyond(self.smallest, self.largest), *NOT_NUMBERS)
 
 
 @dataclass(frozen=True)
 class NonNegative(Kind):
     """A finite number of at least 0."""
 
+    largest: float = np.inf
+
     def check(self, name: str, value: Any) -> None:
         check_non_negative(name, value)
+        check_size(name, value, 0.0, self.largest)
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (-1e-3, *NOT_NUMBERS)
+        return (-1e-3, *_beyond(0.0, self.largest), *NOT_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -143,17 +156,17 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Regularization(Kind):
-    """A positive finite number of at least `smallest`, or one of some words."""
+    """A positive finite number from `smallest` to `largest`, or one of some words."""
 
     words: tuple[str, ...] = ("auto",)
     smallest: float = 0.0
+    largest: float = np.inf
 
     def check(self, name: str, value: Any) -> None:
-        check_alpha(value, self.words, smallest=self.smallest)
+        check_alpha(value, self.words, smallest=self.smallest, largest=self.largest)
 
     def bad_values(self) -> tuple[Any, ...]:
-        small = (self.smallest / 2.0,) if self.smallest > 0.0 else ()
-        return (0.0, -1.0, "best", *small, *NOT_NUMBERS)
+        return (0.0, -1.0, "best", *_beyond(self.smallest, self.largest), *NOT_NUMBERS)
 
 
 @dataclass(frozen=True)

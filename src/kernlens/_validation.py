@@ -79,7 +79,9 @@ def _is_number(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
-def check_alpha(alpha: Any, named: tuple[str, ...], *, smallest: float = 0.0) -> None:
+def check_alpha(
+    alpha: Any, named: tuple[str, ...], *, smallest: float = 0.0, largest: float = np.inf
+) -> None:
     """Refuse an alpha that is neither a known word nor a positive finite number."""
     if isinstance(alpha, str) and alpha in named:
         return
@@ -88,6 +90,8 @@ def check_alpha(alpha: Any, named: tuple[str, ...], *, smallest: float = 0.0) ->
         raise ValueError(f"alpha must be {words} or a positive finite number, got {alpha!r}.")
     if float(alpha) < smallest:
         raise ValueError(f"alpha must be at least {smallest:.0e}, got {alpha!r}.")
+    if float(alpha) > largest:
+        raise ValueError(f"alpha must be at most {largest:.0e}, got {alpha!r}.")
 
 
 def check_count(
@@ -183,6 +187,14 @@ def check_between(name: str, value: Any, low: float, high: float, advice: str = 
     if not _is_number(value, Real) or not low < float(value) < high:
         bounds = f"a number above {low:g} and below {high:g}{advice}"
         raise ValueError(f"{name} must be {bounds}, got {value!r}.")
+
+
+def check_size(name: str, value: Any, smallest: float, largest: float) -> None:
+    """Refuse a number of such a size that its square, or that of its inverse, overflows."""
+    if not smallest <= abs(float(value)) <= largest:
+        raise ValueError(
+            f"{name} must be at least {smallest:.0e} and at most {largest:.0e}, got {value!r}."
+        )
 
 
 def check_sequence(name: str, value: Any) -> list[Any]:

@@ -18,6 +18,16 @@ from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 PRECISIONS = [np.float64, np.float32]
 
 
+def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> Any:
+    """What :func:`sklearn.utils.validation.validate_data` returns, without warnings of its sums.
+
+    It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
+    what overflows in both directions is no number; then it looks at every entry.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return validate_data(estimator, X, *y, **options)
+
+
 class ChecksParameters(Protocol):
     """An estimator that can check its own parameters."""
 
@@ -80,7 +90,7 @@ def check_fit_arrays(
         As float64.
     """
     estimator._check_parameters()
-    checked_X, checked_y = validate_data(
+    checked_X, checked_y = validated(
         estimator, X, y, dtype=dtype, ensure_min_samples=ensure_min_samples, **options
     )
     check_magnitude(checked_X, "X")

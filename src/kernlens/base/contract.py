@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
+from kernlens.base.arrays import validated
 from kernlens.subspace import estimate_n_directions, fix_signs, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -98,7 +99,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             ``X @ components_.T``, with entries of X too large to be added up cut off.
         """
         check_is_fitted(self)
-        rows: FloatArray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        rows: FloatArray = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         # Sums of larger entries overflow, and differences of what overflows are no numbers.
         limit = np.finfo(rows.dtype).max / (2 * rows.shape[1])
         return rows.clip(-limit, limit) @ self.components_.astype(rows.dtype, copy=False).T

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
@@ -30,13 +30,16 @@ from kernlens._result import Status
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
-from kernlens.base.arrays import class_numbers
+from kernlens.base.arrays import class_numbers, validated
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Directions, Learned, Learner
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
+
+#: Steeper slopes count as this, so that sums of their squares do not overflow.
+STEEPEST = 1e150
 
 #: Given the name of a stage, returns the callback of its iterations.
 Stage = Callable[[str], Callable[[int, float], None]]
@@ -251,7 +254,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _checked_rows(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        rows: FloatArray = validate_data(self, X, reset=False, dtype=self._precisions)
+        rows: FloatArray = validated(self, X, reset=False, dtype=self._precisions)
         return rows
 
     def _decision(self, X: ArrayLike) -> FloatArray:
@@ -308,7 +311,8 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         ndarray of shape (n_features,), or (n_targets, n_features)
             ``(1/n) sum_i (d f(x_i) / d x_j)^2``, in the units of the target and of X.
         """
-        squares = np.mean(np.square(self._decision_gradient(X)), axis=1)
+        slopes = self._decision_gradient(X).clip(-STEEPEST, STEEPEST)
+        squares = np.mean(np.square(slopes), axis=1)
         return squares[0] if self._one_function else squares
 
     @property

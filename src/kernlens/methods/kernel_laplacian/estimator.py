@@ -12,12 +12,13 @@ from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
-from kernlens._validation import check_magnitude, check_sequence
+from kernlens._validation import check_magnitude, check_sequence, check_spread
 from kernlens._warnings import warn
 from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import (
+    LARGEST_MU,
     LabeledPoints,
     LaplacianPlan,
     LearnedLaplacian,
@@ -88,8 +89,11 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             As given by the user.
         """
         more = self._check_unlabeled(X_unlabeled, X.shape[1])
+        points = np.vstack([X, more])
+        # A column may vary between the labelled rows and the others only.
+        check_spread(points, "X with X_unlabeled")
         self._fit_encoded(
-            np.vstack([X, more]),
+            points,
             np.hstack([y, np.full((len(y), len(more)), np.nan)]),
             np.concatenate([weights, np.ones(len(more))]),
             SquaredLoss(),
@@ -116,7 +120,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         mus, alphas = _given_values("mu", self.mu), _given_values("alpha", self.alpha)
         if mus is not None:
             # Gradients are taken in units of the length scale from here on.
-            mus = tuple(mu / length**2 for mu in mus)
+            mus = tuple(min(mu / length**2, LARGEST_MU) for mu in mus)
         solver = self.solver
         if solver == "auto":
             solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"

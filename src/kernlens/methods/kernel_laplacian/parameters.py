@@ -28,7 +28,7 @@ from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS, check_different
 from kernlens.kernels.dot_product import DotProductKernel
 from kernlens.kernels.radial import LaplaceKernel, RadialKernel
 from kernlens.methods.kernel_laplacian.labels import check_unlabeled
-from kernlens.methods.kernel_laplacian.plan import SMALLEST_ALPHA
+from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 
 METRICS = ("local", "euclidean")
 SUPERVISED_SOLVERS = ("auto", "exact", "cg", "nystrom", "random_features")
@@ -134,10 +134,11 @@ PARAMETERS: Parameters = {
         are chosen from together with `alpha`, see the Notes.""",
     ),
     "alpha": Parameter(
-        Listed(Regularization(smallest=SMALLEST_ALPHA)),
+        Listed(Regularization(smallest=SMALLEST_ALPHA, largest=LARGEST_ALPHA)),
         "auto",
         '"auto", float or list of float',
-        """Strength of the penalty on the norm of the function space, the paper's lambda.""",
+        """Strength of the penalty on the norm of the function space, the paper's lambda; from 1e-20
+        to 1e20.""",
     ),
     "solver": Parameter(
         Choice(SUPERVISED_SOLVERS),
