@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -143,6 +144,9 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         n_points, n_columns = int(data.rows.group[-1]) + 1, len(data.columns.varying)
         n_atoms = float(n_points) * (self._rank(data.rows.X.shape[1]) + 1)
         held = SOLVERS[plan.solver].numbers_held(n_atoms)
+        if plan.given is None or is_classifier(self):
+            # Slopes of functions at rows that are left out.
+            held += 200.0 * plan.n_components * self._rank(data.rows.X.shape[1])
         return self._memory_of(n_points, n_columns, plan.n_components, held)
 
     def _learner(self, data: FitData, plan: LaplacianPlan, stage: Stage | None) -> LaplacianLearner:

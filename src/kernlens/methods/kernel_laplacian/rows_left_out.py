@@ -128,11 +128,14 @@ def _first_of_inverse(matrices: FloatArray) -> FloatArray:
     """First rows (m, p) of the inverses of positive matrices (m, p, p).
 
     What is left of a value may be smaller by many orders than what is left of a slope. With all
-    diagonals made one, each keeps its digits, and eigenvalues that are rounding are raised to it.
+    diagonals made one each keeps its digits, and a little more than one keeps matrices positive
+    whose smallest eigenvalues are rounding.
     """
     diagonals = matrices.diagonal(axis1=1, axis2=2)
     scales = 1.0 / np.sqrt(np.where(diagonals > 0.0, diagonals, SMALLEST_FREE))
-    sizes, axes = np.linalg.eigh(matrices * scales[:, :, None] * scales[:, None])
-    first = axes[:, 0] / np.maximum(sizes, SMALLEST_FREE)
-    rows: FloatArray = np.einsum("mp,map->ma", first, axes) * scales[:, :1] * scales
+    scaled = matrices * scales[:, :, None] * scales[:, None]
+    identity = np.eye(scaled.shape[1])
+    scaled += SMALLEST_FREE * identity
+    first = np.linalg.solve(scaled, np.broadcast_to(identity[:, :1], (*scaled.shape[:2], 1)))
+    rows: FloatArray = first[:, :, 0] * scales[:, :1] * scales
     return rows

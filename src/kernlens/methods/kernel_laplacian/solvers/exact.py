@@ -74,7 +74,8 @@ class ExactSolver(LaplacianSolver):
     def _spectral(self) -> tuple[FloatArray, FloatArray]:
         """The eigenvalues q and the eigenvectors V of the Gram matrix Q of all derivatives."""
         values, vectors = eigh(self._system.full_gram(), overwrite_a=True, check_finite=False)
-        return np.maximum(values, 0.0), vectors
+        # By rows, because the rows of points are looked at.
+        return np.maximum(values, 0.0), np.ascontiguousarray(vectors)
 
     def _rotated(self, X: FloatArray) -> FloatArray:
         """``D V`` of points, (n_x, n r)."""
@@ -108,16 +109,16 @@ class ExactSolver(LaplacianSolver):
     def rows_left_out(self, ratio: float, spectrum: RidgeSpectrum) -> RowsLeftOut:
         values, vectors = self._spectral
         rotated = self._labeled[1][: len(spectrum.weights)]
-        left = 1.0 / (1.0 + ratio * values)
+        root = 1.0 / np.sqrt(1.0 + ratio * values)
+        weighted = rotated * root
         r = self._system.n_directions
         of_points = vectors.reshape(len(self.rows.points), r, -1)
 
         def derivatives(rows: slice) -> tuple[FloatArray, FloatArray]:
-            own = of_points[self.rows.labeled[rows]]
-            damped = own * left
-            cross = rotated @ damped.reshape(-1, len(values)).T
+            own = of_points[self.rows.labeled[rows]] * root
+            cross = weighted @ own.reshape(-1, len(values)).T
             # I - ratio k_dd is (I + ratio Q)^{-1}, without a difference.
-            return cross.reshape(len(rotated), -1, r), damped @ own.transpose(0, 2, 1)
+            return cross.reshape(len(rotated), -1, r), own @ own.transpose(0, 2, 1)
 
         return RowsLeftOut(spectrum, derivatives, self._shares, ratio, len(rotated), r)
 

@@ -33,8 +33,9 @@ from kernlens.methods.kernel_laplacian.solvers.solver import (
 #: Share of the labelled rows that penalties are compared on, if there are too many to leave out
 #: one by one.
 HELD_OUT_SHARE = 0.2
-#: Rows are left out one by one up to this number of operations, and this many in any case.
-LEFT_OUT_WORK, FEWEST_LEFT_OUT = 1e10, 100
+#: Rows are left out one by one up to these numbers of operations and of slopes held, and this
+#: many in any case.
+LEFT_OUT_WORK, LEFT_OUT_NUMBERS, FEWEST_LEFT_OUT = 1e10, 1e7, 100
 
 
 def draw_map(
@@ -101,7 +102,8 @@ class FeatureSolver(LaplacianSolver):
         points, weights = self.rows.points, self.rows.weights
         r = points.shape[1] if self.frames is None else self.frames.n_directions
         n, q = self._labeled.shape
-        few = self.rows.labeled[: min(n, max(FEWEST_LEFT_OUT, int(LEFT_OUT_WORK / (n * q * r))))]
+        most = min(LEFT_OUT_WORK / n, LEFT_OUT_NUMBERS) / (q * r)
+        few = self.rows.labeled[: min(n, max(FEWEST_LEFT_OUT, int(most)))]
         frames = np.eye(r)[None] if self.frames is None else self.frames.take(few)
         weighted = frames * np.sqrt(weights[few] / weights.sum())[:, None, None]
         slopes: FloatArray = self.basis.map.slopes(points[few], weighted) @ self.basis.rotation
