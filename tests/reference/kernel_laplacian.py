@@ -225,12 +225,23 @@ class Problem:
     frames: list | None = None
     #: Wl; the sum of the weights of the labelled rows unless it is given.
     total: float | None = None
+    #: W, likewise.
+    points_total: float | None = None
+
+    @property
+    def weight_of_points(self):
+        return self.weights.sum() if self.points_total is None else self.points_total
 
     def without(self, row):
-        """One labelled row gone, Wl kept; its point stays."""
+        """One labelled row gone, with its gradient; Wl and W are kept."""
         kept = np.arange(len(self.labeled)) != row
+        weights = self.weights.astype(float)
+        point = self.labeled[row]
+        weights[point] = max(weights[point] - self.label_weights[row], 0.0)
         return replace(
             self,
+            weights=weights,
+            points_total=self.weights.sum(),
             labeled=self.labeled[kept],
             y=self.y[:, kept],
             label_weights=self.label_weights[kept],
@@ -245,7 +256,7 @@ class Problem:
         for i, weight in enumerate(self.weights):
             T = np.eye(self.X.shape[1]) if self.frames is None else self.frames[i]
             energy += weight * np.sum((gradients[:, i] @ T.T) ** 2)
-        penalty = self.mu * energy / self.weights.sum() + self.alpha * np.sum(squared_norms)
+        penalty = self.mu * energy / self.weight_of_points + self.alpha * np.sum(squared_norms)
         return data + penalty
 
 
@@ -280,7 +291,7 @@ def minimize(problem, evaluate):
     rows = [root[:, None] * np.column_stack([P, np.ones(len(P))])]
     for i, gradient in enumerate(gradients):
         T = np.eye(problem.X.shape[1]) if problem.frames is None else problem.frames[i]
-        size = np.sqrt(problem.mu * problem.weights[i] / problem.weights.sum())
+        size = np.sqrt(problem.mu * problem.weights[i] / problem.weight_of_points)
         rows.append(np.column_stack([size * T @ gradient, np.zeros(len(T))]))
     rows.append(np.column_stack([np.sqrt(problem.alpha) * np.eye(q), np.zeros(q)]))
     A = np.vstack(rows)

@@ -38,6 +38,9 @@ from kernlens.base.learner import Directions, Learned, Learner
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
 
+#: Steeper slopes count as this, so that sums of their squares do not overflow.
+STEEPEST = 1e150
+
 #: Given the name of a stage, returns the callback of its iterations.
 Stage = Callable[[str], Callable[[int, float], None]]
 
@@ -306,7 +309,8 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         ndarray of shape (n_features,), or (n_targets, n_features)
             ``(1/n) sum_i (d f(x_i) / d x_j)^2``, in the units of the target and of X.
         """
-        squares = np.mean(np.square(self._decision_gradient(X)), axis=1)
+        slopes = self._decision_gradient(X).clip(-STEEPEST, STEEPEST)
+        squares = np.mean(np.square(slopes), axis=1)
         return squares[0] if self._one_function else squares
 
     @property

@@ -26,12 +26,23 @@ from kernlens._geometry import squared_lengths
 from kernlens.kernels.dot_product import DOT_PRODUCT_KERNELS, DotProductKernel
 from kernlens.kernels.radial import RADIAL_KERNELS, RadialKernel, check_radial_kernel
 
+#: Kernel values and derivatives stay below this.
+LARGEST_KERNEL = 1e60
+#: Inner products at which a kernel of them is looked at, decreasing.
+PRODUCTS = 10.0 ** np.arange(60.0, -10.0, -0.25)
+#: A kernel of inner products must do up to here at least.
+SMALLEST_PRODUCT = 1e-3
 #: Kernels by name whose functions have gradients; the Laplace kernel has not.
 DIFFERENTIABLE_KERNELS = (*(k for k in RADIAL_KERNELS if k != "laplace"), *DOT_PRODUCT_KERNELS)
 
 
 class KernelDerivatives(ABC):
     """Values and derivatives of a kernel between points X (n, d) and Z (m, d)."""
+
+    @property
+    @abstractmethod
+    def largest_product(self) -> float:
+        """Largest |x| |z| for which the kernel is used: beyond, it is too large to compute with."""
 
     @abstractmethod
     def matrix(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -76,6 +87,10 @@ class RadialDerivatives(KernelDerivatives):
     """
 
     kernel: RadialKernel
+
+    @property
+    def largest_product(self) -> float:
+        return np.inf
 
     def matrix(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         return self.kernel.matrix(X, Z)
@@ -158,6 +173,10 @@ class DotProductDerivatives(KernelDerivatives):
 
     kernel: DotProductKernel
 
+    @property
+    def largest_product(self) -> float:
+        return largest_product(self.kernel)
+
     def matrix(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         return self.kernel.matrix(X, Z)
 
@@ -218,6 +237,22 @@ class DotProductDerivatives(KernelDerivatives):
         return total
 
 
+def largest_product(kernel: DotProductKernel) -> float:
+    """Largest size of an inner product at which the kernel is not too large to compute with.
+
+    0 if there is none.
+    """
+    products = np.stack([PRODUCTS, -PRODUCTS])
+    # Where a profile overflows it is too large, and that is what is asked.
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = [kernel.profile(products), kernel.derivative(products)]
+        values.append(kernel.second_derivative(products))
+        sizes = np.max(np.abs(values), axis=(0, 1))
+    # Within a product all smaller ones must be fine, too; what is no number is not.
+    fine = np.logical_and.accumulate((sizes <= LARGEST_KERNEL)[::-1])[::-1]
+    return float(PRODUCTS[np.argmax(fine)]) if fine.any() else 0.0
+
+
 def make_derivatives(kernel: str | RadialKernel | DotProductKernel) -> KernelDerivatives:
     """The derivatives of a kernel, by name or as an object."""
     if isinstance(kernel, str):
@@ -245,13 +280,20 @@ def check_differentiable_kernel(kernel: RadialKernel | DotProductKernel) -> None
     ):
         raise ValueError(f"{name}: derivative is not that of profile.")
     try:
-        at_zero = np.asarray(kernel.second_derivative(np.zeros((1, 1))), dtype=np.float64)
+        # Whether that overflows is looked at below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            at_zero = np.asarray(kernel.second_derivative(np.zeros((1, 1))), dtype=np.float64)
     except NotImplementedError:
         raise ValueError(
             f"{name} has no method second_derivative, which a penalty on gradients needs; add it."
         ) from None
     if not _is_derivative(kernel.second_derivative, kernel.derivative, points):
         raise ValueError(f"{name}: second_derivative is not the derivative of derivative.")
+    if isinstance(kernel, DotProductKernel) and largest_product(kernel) < SMALLEST_PRODUCT:
+        raise ValueError(
+            f"{name} is beyond {LARGEST_KERNEL:.0e} at inner products of {SMALLEST_PRODUCT:.0e}; "
+            "choose a smaller degree or constant, or divide the profile by a constant."
+        )
     if not np.isfinite(at_zero).all():
         raise ValueError(
             f"{name}: second_derivative is not finite at zero; return 0 there and set "
@@ -266,9 +308,14 @@ def _is_derivative(
 ) -> bool:
     """Whether one is the derivative of the other, by differences."""
     step = 1e-6 * points
-    measured = (function(points + step) - function(points - step)) / (2.0 * step)
-    values = np.asarray(derivative(points.copy()), dtype=np.float64)
-    return values.shape == points.shape and np.allclose(values, measured, rtol=1e-4, atol=1e-7)
+    # What overflows is not compared; how large a kernel may be is looked at elsewhere.
+    with np.errstate(over="ignore", invalid="ignore"):
+        measured = (function(points + step) - function(points - step)) / (2.0 * step)
+        values = np.asarray(derivative(points.copy()), dtype=np.float64)
+    if values.shape != points.shape:
+        return False
+    seen = np.isfinite(measured) & np.isfinite(values)
+    return np.allclose(values[seen], measured[seen], rtol=1e-4, atol=1e-7)
 
 
 def _n_targets(c: FloatArray | None, B: FloatArray | None) -> int:

@@ -92,7 +92,7 @@ class ExponentialDotKernel(DotProductKernel):
     """``exp(t)``, all degrees at once; the Gaussian kernel without its decay."""
 
     def profile(self, t: FloatArray) -> FloatArray:
-        # Far rows of a prediction must not overflow.
+        # Points far from the others must not overflow.
         return np.exp(np.minimum(t, 600.0))
 
     def derivative(self, t: FloatArray) -> FloatArray:

@@ -91,10 +91,29 @@ class RidgeSpectrum:
         unit : float
             Weight that is left out, at most that of the row.
         """
+        residuals, free = self.residuals(shift)
+        share = np.minimum(unit / self.weights, 1.0)
+        rest = 1.0 - share + share * free
+        # A single row has no others to be predicted by; its error is left at zero.
+        errors = np.divide(residuals, rest, out=np.zeros_like(residuals), where=rest > 0.0)
+        return self.y - errors / np.sqrt(self.weights)
+
+    @property
+    def scaled_targets(self) -> FloatArray:
+        """Targets without their mean, if there is an intercept, times the roots of the weights."""
+        mean = 0.0
+        if self.intercept:
+            mean = (self.y @ self.weights / self.weights.sum())[:, None]
+        scaled: FloatArray = (self.y - mean) * np.sqrt(self.weights)
+        return scaled
+
+    def residuals(self, shift: float) -> tuple[FloatArray, FloatArray]:
+        """Errors (n_targets, n_samples) of the fit to all rows, and 1 - leverages (n_samples,).
+
+        Errors are scaled by the roots of the weights.
+        """
         total = self.weights.sum()
-        mean = (self.y @ self.weights / total)[:, None] if self.intercept else 0.0
-        root = np.sqrt(self.weights)
-        scaled = (self.y - mean) * root
+        scaled = self.scaled_targets
         vectors, values = self.vectors[:, self.values > 0.0], self.values[self.values > 0.0]
         # What is left of a direction; not as 1 minus what is fitted, which cancels where almost all
         # is fitted and both errors and 1 - leverage are small.
@@ -106,11 +125,7 @@ class RidgeSpectrum:
             residuals += scaled - inside @ vectors.T
             free += 1.0 - squares.sum(axis=1) - self.intercept * self.weights / total
             free = np.maximum(free, SMALLEST_FREE)
-        share = np.minimum(unit / self.weights, 1.0)
-        rest = 1.0 - share + share * free
-        # A single row has no others to be predicted by; its error is left at zero.
-        errors = np.divide(residuals, rest, out=np.zeros_like(residuals), where=rest > 0.0)
-        return self.y - errors / root
+        return residuals, free
 
     def loss(self, shift: float) -> float:
         """Weighted mean squared error of these predictions, summed over targets."""

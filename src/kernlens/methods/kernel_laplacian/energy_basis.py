@@ -22,6 +22,7 @@ from scipy.linalg import eigh
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range, sum_blocks
+from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.linalg.ridge_system import BlockPart, RidgeSystem, accumulate_ridge
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
@@ -140,15 +141,13 @@ class EnergyBasis:
         largest_ratio : float
             mu / alpha that the basis is used with.
         """
-        norms, vectors = eigh(feature_map.norms(), check_finite=False)
-        if not norms[-1] > 0.0:
-            # All functions are zero.
-            return cls(feature_map, np.zeros((len(norms), 1)), np.zeros(1))
-        kept = norms > SMALLEST_NORM * norms[-1]
-        root = vectors[:, kept] / np.sqrt(norms[kept])
         sums = _EnergySums(feature_map, points, weights / weights.sum(), frames, n_jobs)
+        root, smallest = sums.orthonormal()
+        if not smallest > 0.0:
+            # All functions are zero.
+            return cls(feature_map, root, np.zeros(1))
         with single_threaded_blas():
-            accurate = largest_ratio * sums.rounding / norms[kept][0] > GRAM_ERROR
+            accurate = largest_ratio * sums.rounding / smallest > GRAM_ERROR
             energies, rotation = sums.decomposed(root, accurate)
         return cls(feature_map, root @ rotation, energies)
 
@@ -200,7 +199,22 @@ class _EnergySums:
     @property
     def n_directions(self) -> int:
         d = self.points.shape[1]
-        return d if self.frames is None else min(self.frames.neighbors.shape[1], d)
+        return d if self.frames is None else self.frames.n_directions
+
+    def orthonormal(self) -> tuple[FloatArray, float]:
+        """Coefficients (n_features, p) of orthonormal functions, and the smallest norm among those
+        that they were made of; one that is zero, and 0, if all functions are."""
+        n_told = len(self.points) * (self.n_directions + 1)
+        if isinstance(self.map, FourierMap) and n_told < self.map.n_features:
+            # Features are orthonormal, and functions that are not told apart from zero by values
+            # and slopes at the points have no part in any solution.
+            told = np.vstack([self.map.features(self.points), self._slopes(slice(None))])
+            return np.linalg.qr(told.T)[0], 1.0
+        norms, vectors = eigh(self.map.norms(), check_finite=False)
+        if not norms[-1] > 0.0:
+            return np.zeros((len(norms), 1)), 0.0
+        kept = norms > SMALLEST_NORM * norms[-1]
+        return vectors[:, kept] / np.sqrt(norms[kept]), float(norms[kept][0])
 
     @property
     def rounding(self) -> float:

@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
 from kernlens._result import Status
-from kernlens._validation import check_magnitude, check_sequence
+from kernlens._validation import check_magnitude, check_sequence, check_spread
 from kernlens._warnings import warn
 from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import (
+    LARGEST_MU,
     LabeledPoints,
     LaplacianPlan,
     LearnedLaplacian,
@@ -88,8 +90,11 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             As given by the user.
         """
         more = self._check_unlabeled(X_unlabeled, X.shape[1])
+        points = np.vstack([X, more])
+        # A column may vary between the labelled rows and the others only.
+        check_spread(points, "X with X_unlabeled")
         self._fit_encoded(
-            np.vstack([X, more]),
+            points,
             np.hstack([y, np.full((len(y), len(more)), np.nan)]),
             np.concatenate([weights, np.ones(len(more))]),
             SquaredLoss(),
@@ -116,7 +121,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         mus, alphas = _given_values("mu", self.mu), _given_values("alpha", self.alpha)
         if mus is not None:
             # Gradients are taken in units of the length scale from here on.
-            mus = tuple(mu / length**2 for mu in mus)
+            mus = tuple(min(mu / length**2, LARGEST_MU) for mu in mus)
         solver = self.solver
         if solver == "auto":
             solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"
@@ -139,6 +144,9 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         n_points, n_columns = int(data.rows.group[-1]) + 1, len(data.columns.varying)
         n_atoms = float(n_points) * (self._rank(data.rows.X.shape[1]) + 1)
         held = SOLVERS[plan.solver].numbers_held(n_atoms)
+        if plan.given is None or is_classifier(self):
+            # Slopes of functions at rows that are left out.
+            held += 200.0 * plan.n_components * self._rank(data.rows.X.shape[1])
         return self._memory_of(n_points, n_columns, plan.n_components, held)
 
     def _learner(self, data: FitData, plan: LaplacianPlan, stage: Stage | None) -> LaplacianLearner:

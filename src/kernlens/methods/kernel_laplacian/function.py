@@ -11,6 +11,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range
+from kernlens._geometry import squared_lengths
 from kernlens.features.fourier import FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
@@ -46,13 +47,37 @@ class LaplacianFunction(ABC):
     def _slopes(self, points: FloatArray) -> FloatArray:
         """Gradients in such points, (n_targets, n, d)."""
 
+    @property
+    def _radius(self) -> float:
+        """Farther points have the value of the point at this distance in their direction."""
+        return np.inf
+
     def decision(self, X: FloatArray) -> FloatArray:
         """Values, (n_targets, n), computed in blocks."""
-        return self._in_blocks(self._values, X / self.length) + self.intercept[:, None]
+        points, _ = self._pulled_in(X)
+        return self._in_blocks(self._values, points) + self.intercept[:, None]
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients, (n_targets, n, d), computed in blocks."""
-        return self._in_blocks(self._slopes, X / self.length) / self.length
+        points, factors = self._pulled_in(X)
+        slopes = self._in_blocks(self._slopes, points)
+        far = factors < 1.0
+        if far.any():
+            # Nothing changes outwards, and what does across is as much slower as the point is
+            # farther.
+            outwards = points[far] / self._radius
+            outer = np.einsum("tnd,nd->tn", slopes[:, far], outwards)
+            slopes[:, far] -= outer[..., None] * outwards
+            slopes[:, far] *= factors[far][:, None]
+        return slopes / self.length
+
+    def _pulled_in(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points in units of the length, none beyond the radius, and what far ones are times."""
+        points, radius = X / self.length, self._radius
+        if radius == np.inf:
+            return points, np.ones(len(X))
+        factors = np.minimum(1.0, radius / np.maximum(np.linalg.norm(points, axis=1), radius))
+        return points * factors[:, None], factors
 
     def arrays(self) -> dict[str, Any]:
         """What all kinds of functions have; each adds its own."""
@@ -90,6 +115,12 @@ class KernelFunction(LaplacianFunction):
 
     kernel: KernelDerivatives
     centers: FloatArray
+
+    @property
+    def _radius(self) -> float:
+        largest = self.kernel.largest_product
+        farthest = float(np.sqrt(np.max(squared_lengths(self.centers))))
+        return largest / farthest if largest < np.inf and farthest > 0.0 else np.inf
 
     @property
     def _derivatives(self) -> FloatArray | None:

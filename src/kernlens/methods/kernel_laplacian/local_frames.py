@@ -77,6 +77,11 @@ class LocalFrames:
         scale = np.sqrt(points.shape[1] / mean) if mean > 0.0 else 1.0
         return cls(points, neighbors, scale)
 
+    @property
+    def n_directions(self) -> int:
+        """Number of rows of a frame."""
+        return min(self.neighbors.shape[1], self.points.shape[1])
+
     def take(self, rows: slice | NDArray[np.integer]) -> FloatArray:
         """Frames (m, min(k, d), d) of some of the points."""
         frames = self.points[self.neighbors[rows]] - self.points[rows][:, None]

@@ -28,7 +28,7 @@ from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS, check_different
 from kernlens.kernels.dot_product import DotProductKernel
 from kernlens.kernels.radial import LaplaceKernel, RadialKernel
 from kernlens.methods.kernel_laplacian.labels import check_unlabeled
-from kernlens.methods.kernel_laplacian.plan import SMALLEST_ALPHA
+from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 
 METRICS = ("local", "euclidean")
 SUPERVISED_SOLVERS = ("auto", "exact", "cg", "nystrom", "random_features")
@@ -87,7 +87,9 @@ SPACE: Parameters = {
         """``"gaussian"``, ``"matern32"``, ``"matern52"``, ``"rational_quadratic"``, ``"linear"``,
         ``"polynomial"`` (degree 3), ``"exponential_dot"``; or an instance of a subclass of
         ``kernlens.kernels.RadialKernel`` or
-        ``kernlens.kernels.DotProductKernel`` with its profile and two derivatives.""",
+        ``kernlens.kernels.DotProductKernel`` with its profile and two derivatives. Kernels of the
+        inner product grow without end: rows so far out that they would exceed 1e60 have the value
+        of the last point before, in their direction.""",
         search=("gaussian", "matern32"),
     ),
     "length_scale": Parameter(
@@ -96,7 +98,7 @@ SPACE: Parameters = {
         '"auto" or float',
         """Length that standardised columns are divided by before the kernel. ``"auto"`` takes twice
         the median distance of points; for kernels of the inner product it takes the root mean
-        square length of points.""",
+        square length of points, or more where the kernel of the longest would exceed 1e60.""",
     ),
     "metric": Parameter(
         Choice(METRICS),
@@ -131,13 +133,15 @@ PARAMETERS: Parameters = {
         "auto",
         '"auto", float or list of float',
         """Strength of the penalty on gradients; 0 is kernel ridge regression. ``"auto"`` and lists
-        are chosen from together with `alpha`, see the Notes.""",
+        are chosen from together with `alpha`, see the Notes. More than 1e20 times the squared
+        length scale counts as that.""",
     ),
     "alpha": Parameter(
-        Listed(Regularization(smallest=SMALLEST_ALPHA)),
+        Listed(Regularization(smallest=SMALLEST_ALPHA, largest=LARGEST_ALPHA)),
         "auto",
         '"auto", float or list of float',
-        """Strength of the penalty on the norm of the function space, the paper's lambda.""",
+        """Strength of the penalty on the norm of the function space, the paper's lambda; from 1e-20
+        to 1e20.""",
     ),
     "solver": Parameter(
         Choice(SUPERVISED_SOLVERS),
@@ -203,7 +207,8 @@ SPECTRAL_PARAMETERS: Parameters = {
         """Strength of the penalty on the norm of the function space. ``"auto"`` takes the smallest
         of 1e-8, 1e-6, 1e-4 and 1e-2 (times d over the squared length scale) for which every
         eigenfunction is spread over at least 5 percent of the points, by
-        ``mean(f^2)^2 / mean(f^4)``; with a smaller alpha some may single out a few points.""",
+        ``mean(f^2)^2 / mean(f^4)``; with a smaller alpha some may single out a few points. Given
+        values are from 1e-20 to 1e20 over the squared length scale.""",
     ),
     "solver": Parameter(
         Choice(SPECTRAL_SOLVERS),

@@ -29,6 +29,12 @@ RATIOS = (0.0, 1e2, 1e4, 1e6, 1e8, 1e10)
 RELATIVE_ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 #: Smaller alphas leave nothing but rounding.
 SMALLEST_ALPHA = 1e-20
+#: Smallest positive ratio mu / alpha in use; the coefficients of derivatives are then rounding.
+SMALLEST_RATIO = 1e-14
+#: Larger ones leave nothing but the mean.
+LARGEST_ALPHA = 1e20
+#: A larger mu in units of the length scale counts as this: functions are as flat as can be.
+LARGEST_MU = 1e20
 
 
 def has_target(y: FloatArray) -> BoolArray:

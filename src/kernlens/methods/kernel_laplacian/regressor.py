@@ -84,8 +84,10 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
 
     *Choice of mu and alpha.* The ratios ``mu / alpha`` = 0, 1e2, 1e4, ... 1e10 (times the squared
     median distance over d) and alphas of 1e-6 to 1 times the spread of the deformed kernel are
-    compared by the squared error of leaving labelled rows out one by one; with more than 1000
-    labelled rows, a fifth of them is held out. A handful of labels cannot choose a ratio, so the
+    compared by the squared error of leaving labelled rows out one by one, each with its gradient:
+    functions may be flat at the points and vary wildly in between, and a row that keeps its
+    gradient does not show it. With more than 1000 labelled rows, the targets of a fifth of them are
+    held out. A handful of labels cannot choose a ratio, so the
     points decide which one is preferred: the largest if they lie on clusters, curves or surfaces,
     and the smallest positive one otherwise. The errors of another ratio must be smaller by a share
     of ``n_l^(-1/2)``. Points count as lying on clusters, curves or surfaces if the values of
@@ -97,8 +99,9 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
     metric) and m centres: Nystrom O(n m^2 r + m^3), without the factor r for the Euclidean metric;
     exact O((n r)^3); conjugate gradients O(n^2 d) an iteration. Memory in bytes: about
-    ``8 (6 n d + 10 m^2 + 2e7)``; exact, in addition ``32 (n (r + 1))^2``; conjugate gradients
-    ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at most.
+    ``8 (6 n d + 10 m^2 + 200 m r + 2e7)``; exact, in addition ``32 (n (r + 1))^2``; conjugate
+    gradients ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at
+    most.
 
     An interrupted fit (Ctrl-C) keeps the best penalties so far, or the iterate that conjugate
     gradients have reached, and says so in `status_`; then the KeyboardInterrupt goes on to the

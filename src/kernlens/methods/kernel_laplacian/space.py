@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens._parameters import check_parameters
-from kernlens._validation import check_magnitude, check_weights
+from kernlens._validation import check_magnitude, check_spread, check_weights
+from kernlens.base.arrays import validated
 from kernlens.base.fitting import Memory
 from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives, RadialDerivatives, make_derivatives
@@ -67,10 +67,11 @@ class KernelSpace(BaseEstimator):
     ) -> tuple[FloatArray, FloatArray]:
         """Check parameters, rows and weights of a fit whose targets are none, or may be missing."""
         self._check_parameters()
-        rows: FloatArray = validate_data(
+        rows: FloatArray = validated(
             self, X, dtype=np.float64, ensure_min_samples=ensure_min_samples
         )
         check_magnitude(rows, "X")
+        check_spread(rows, "X")
         return rows, check_weights(sample_weight, rows)
 
     # What the parameters ask for
@@ -102,10 +103,12 @@ class KernelSpace(BaseEstimator):
         self, n_points: int, n_columns: int, n_centers: int, numbers_of_solver: float = 0.0
     ) -> Memory:
         """What a fit needs, by the formulas of the docstrings."""
+        # There are as many functions as points, or as their values and slopes, tell apart.
+        told = n_points * (1 if self._fourier is None else self._rank(n_columns) + 1)
         if self._fourier is None:
             n_centers = min(n_centers, n_points)
         numbers = 6.0 * n_points * n_columns + BLOCKS_HELD * BLOCK_ENTRIES + numbers_of_solver
-        numbers += 10.0 * float(n_centers) ** 2
+        numbers += 10.0 * float(n_centers) * min(n_centers, told)
         return Memory(
             8.0 * numbers, "lower n_centers, choose solver='nystrom', or fit on fewer rows"
         )
@@ -117,18 +120,31 @@ class KernelSpace(BaseEstimator):
         if not isinstance(self.length_scale, str):
             return self._checked_length(points)
         radial = isinstance(self._derivatives, RadialDerivatives)
-        return (WIDTH if radial else 1.0) * self._typical_length(points)
+        typical = (WIDTH if radial else 1.0) * self._typical_length(points)
+        return max(typical, self._shortest_length(points))
+
+    def _shortest_length(self, points: FloatArray) -> float:
+        """The length scale below which the kernel of two points would overflow."""
+        farthest = float(np.max(squared_lengths(points)))
+        return float(np.sqrt(farthest / self._derivatives.largest_product))
 
     def _checked_length(self, points: FloatArray) -> float:
         """The given length scale, if it is in proportion."""
         length = float(self.length_scale)
-        reach = float(np.max(np.abs(points)))
+        # Points that are all the same have no length; any will do.
+        reach = float(np.max(np.abs(points))) or 1.0
         # Products first: the quotient may overflow.
-        if reach > 0.0 and not reach / WIDEST <= length <= reach * WIDEST:
+        if not reach / WIDEST <= length <= reach * WIDEST:
             raise ValueError(
                 f"length_scale={self.length_scale!r} is out of proportion to the points, which "
                 f"reach {reach:.3g} from their mean: the kernel would be the same number "
                 "everywhere, to rounding; give a value nearer to that."
+            )
+        shortest = self._shortest_length(points)
+        if length < shortest:
+            raise ValueError(
+                f"length_scale={self.length_scale!r} is too short for a kernel that grows with the "
+                f"size of points as fast as this one does; give at least {shortest:.3g}."
             )
         return length
 

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import BoolArray, FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
+from kernlens.base.arrays import validated
 from kernlens.base.columns import Columns
 from kernlens.base.fitting import draw_seed
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
+from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 from kernlens.methods.kernel_laplacian.solvers.features import draw_map
 from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSpace
 from kernlens.methods.kernel_laplacian.spectrum import LaplacianSpectrum
@@ -49,7 +51,7 @@ class LaplacianEigenfunctions(KernelSpace):
         # Gradients are taken in units of the length scale.
         alphas = [scale * d for scale in ALPHAS]
         if self.alpha != "auto":
-            alphas = [float(self.alpha) * length**2]
+            alphas = [self._checked_alpha(length)]
         for alpha in alphas:
             found = spectrum.leading(alpha, n_components)
             if spectrum.spread(found) >= LEAST_SPREAD:
@@ -57,6 +59,16 @@ class LaplacianEigenfunctions(KernelSpace):
         self._store_function(replace(found.function, length=length), columns)
         self.eigenvalues_, self.alpha_ = found.eigenvalues / length**2, alpha / length**2
         return rows
+
+    def _checked_alpha(self, length: float) -> float:
+        """The given alpha in units of the length scale, if it is in proportion."""
+        least, most = (bound / length**2 for bound in (SMALLEST_ALPHA, LARGEST_ALPHA))
+        if not least <= self.alpha <= most:
+            raise ValueError(
+                f"alpha={self.alpha!r} is out of proportion to gradients, which are measured in "
+                f"units of the length scale {length:.3g}: give {least:.0e} to {most:.0e}."
+            )
+        return float(self.alpha) * length**2
 
     def _spectrum(self, points: FloatArray, weights: FloatArray) -> LaplacianSpectrum:
         seed, n_centers = draw_seed(self.random_state), self._centers()
@@ -77,7 +89,7 @@ class LaplacianEigenfunctions(KernelSpace):
     def _checked_values(self, X: ArrayLike) -> FloatArray:
         """Values of the eigenfunctions at rows of the user, (n_samples, n_components)."""
         check_is_fitted(self)
-        return self._values(validate_data(self, X, reset=False, dtype=np.float64))
+        return self._values(validated(self, X, reset=False, dtype=np.float64))
 
     def _values(self, X: FloatArray) -> FloatArray:
         inputs = Columns(self.mean_, self.scale_, self._varying, order="F").apply(X)

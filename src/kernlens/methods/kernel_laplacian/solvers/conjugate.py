@@ -15,6 +15,7 @@ from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.methods.kernel_laplacian.plan import Penalties, Solution
+from kernlens.methods.kernel_laplacian.rows_left_out import RowsLeftOut
 from kernlens.methods.kernel_laplacian.solvers.exact import atoms_of, derivative_system
 from kernlens.methods.kernel_laplacian.solvers.features import FeatureSolver
 from kernlens.methods.kernel_laplacian.solvers.preconditioner import (
@@ -36,6 +37,9 @@ class ConjugateSolver(LaplacianSolver):
 
     def spectrum(self, ratio: float) -> RidgeSpectrum:
         return self._proxy.spectrum(ratio)
+
+    def rows_left_out(self, ratio: float, spectrum: RidgeSpectrum) -> RowsLeftOut:
+        return self._proxy.rows_left_out(ratio, spectrum)
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
         return self._proxy.losses(ratio, alphas)

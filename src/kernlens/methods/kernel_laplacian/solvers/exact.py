@@ -12,17 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_solve, eigh
 
 from kernlens._array import FloatArray
 from kernlens._lazy import lazy
 from kernlens.fits.kernel_fit import KernelFitter
 from kernlens.linalg.dense_kernel import DenseKernel
+from kernlens.linalg.raised_cholesky import raised_cholesky
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.derivative_system import DerivativeSystem
 from kernlens.methods.kernel_laplacian.function import AtomFunction
-from kernlens.methods.kernel_laplacian.plan import LabeledPoints, Penalties, Solution
+from kernlens.methods.kernel_laplacian.plan import (
+    SMALLEST_RATIO,
+    LabeledPoints,
+    Penalties,
+    Solution,
+)
+from kernlens.methods.kernel_laplacian.rows_left_out import RowsLeftOut
 from kernlens.methods.kernel_laplacian.solvers.solver import (
     LEAVE_ONE_OUT_ROWS,
     SAMPLE,
@@ -67,7 +74,8 @@ class ExactSolver(LaplacianSolver):
     def _spectral(self) -> tuple[FloatArray, FloatArray]:
         """The eigenvalues q and the eigenvectors V of the Gram matrix Q of all derivatives."""
         values, vectors = eigh(self._system.full_gram(), overwrite_a=True, check_finite=False)
-        return np.maximum(values, 0.0), vectors
+        # By rows, because the rows of points are looked at.
+        return np.maximum(values, 0.0), np.ascontiguousarray(vectors)
 
     def _rotated(self, X: FloatArray) -> FloatArray:
         """``D V`` of points, (n_x, n r)."""
@@ -97,6 +105,22 @@ class ExactSolver(LaplacianSolver):
         n = len(part.labeled)
         kernel = self._deformed(K[:n, :n], rotated[:n], ratio)
         return RidgeSpectrum.of_kernel(kernel, part.y, part.label_weights)
+
+    def rows_left_out(self, ratio: float, spectrum: RidgeSpectrum) -> RowsLeftOut:
+        values, vectors = self._spectral
+        rotated = self._labeled[1][: len(spectrum.weights)]
+        root = 1.0 / np.sqrt(1.0 + ratio * values)
+        weighted = rotated * root
+        r = self._system.n_directions
+        of_points = vectors.reshape(len(self.rows.points), r, -1)
+
+        def derivatives(rows: slice) -> tuple[FloatArray, FloatArray]:
+            own = of_points[self.rows.labeled[rows]] * root
+            cross = weighted @ own.reshape(-1, len(values)).T
+            # I - ratio k_dd is (I + ratio Q)^{-1}, without a difference.
+            return cross.reshape(len(rotated), -1, r), own @ own.transpose(0, 2, 1)
+
+        return RowsLeftOut(spectrum, derivatives, self._shares, ratio, len(rotated), r)
 
     @staticmethod
     def numbers_held(n_atoms: float) -> float:
@@ -142,8 +166,10 @@ class ExactSolver(LaplacianSolver):
         X = self.rows.labeled_points
         D = self._system.derivatives_at(X, slice(None))
         Q = self._system.full_gram()
-        Q.flat[:: len(Q) + 1] += 1.0 / ratio
-        factor = cho_factor(Q, overwrite_a=True, check_finite=False)
+        shift = 1.0 / max(ratio, SMALLEST_RATIO)
+        # Where the ratio is huge, the shift is below rounding and is raised to it.
+        rounding = np.finfo(np.float64).eps * float(np.trace(Q))
+        factor = raised_cholesky(Q, shift, rounding)[0], False
 
         def derivatives(a: FloatArray) -> FloatArray:
             b: FloatArray = -cho_solve(factor, D.T @ a.T, check_finite=False).T

@@ -23,6 +23,7 @@ from kernlens.methods.kernel_laplacian.plan import (
     Penalties,
     Solution,
 )
+from kernlens.methods.kernel_laplacian.rows_left_out import RowsLeftOut
 from kernlens.methods.kernel_laplacian.solvers.solver import (
     LEAVE_ONE_OUT_ROWS,
     SAMPLE,
@@ -32,6 +33,9 @@ from kernlens.methods.kernel_laplacian.solvers.solver import (
 #: Share of the labelled rows that penalties are compared on, if there are too many to leave out
 #: one by one.
 HELD_OUT_SHARE = 0.2
+#: Rows are left out one by one up to these numbers of operations and of slopes held, and this
+#: many in any case.
+LEFT_OUT_WORK, LEFT_OUT_NUMBERS, FEWEST_LEFT_OUT = 1e10, 1e7, 100
 
 
 def draw_map(
@@ -77,6 +81,33 @@ class FeatureSolver(LaplacianSolver):
         part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
         damped = self._labeled * self.basis.damping(ratio)
         return RidgeSpectrum.of_features(damped, part.y, part.label_weights)
+
+    def rows_left_out(self, ratio: float, spectrum: RidgeSpectrum) -> RowsLeftOut:
+        damping = self.basis.damping(ratio)
+        damped = self._labeled * damping
+        r = self._labeled_slopes.shape[1]
+
+        def derivatives(rows: slice) -> tuple[FloatArray, FloatArray]:
+            own = self._labeled_slopes[rows] * damping
+            cross = damped @ own.reshape(-1, own.shape[2]).T
+            gram = own @ own.transpose(0, 2, 1)
+            return cross.reshape(len(damped), -1, r), np.eye(r) - ratio * gram
+
+        n_rows = len(self._labeled_slopes)
+        return RowsLeftOut(spectrum, derivatives, self._shares, ratio, n_rows, r)
+
+    @lazy
+    def _labeled_slopes(self) -> FloatArray:
+        """Slopes of the basis functions at the rows that are left out, (m, r, q), weighted."""
+        points, weights = self.rows.points, self.rows.weights
+        r = points.shape[1] if self.frames is None else self.frames.n_directions
+        n, q = self._labeled.shape
+        most = min(LEFT_OUT_WORK / n, LEFT_OUT_NUMBERS) / (q * r)
+        few = self.rows.labeled[: min(n, max(FEWEST_LEFT_OUT, int(most)))]
+        frames = np.eye(r)[None] if self.frames is None else self.frames.take(few)
+        weighted = frames * np.sqrt(weights[few] / weights.sum())[:, None, None]
+        slopes: FloatArray = self.basis.map.slopes(points[few], weighted) @ self.basis.rotation
+        return slopes
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
         """Leave out single rows, or a fifth of many rows; one decomposition per ratio."""

@@ -16,12 +16,14 @@ from kernlens._array import FloatArray
 from kernlens._execution import single_threaded_blas, split_range, sum_blocks
 from kernlens.linalg.raised_cholesky import raised_cholesky
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES, DerivativeSystem
-from kernlens.methods.kernel_laplacian.plan import LabeledPoints, Penalties
+from kernlens.methods.kernel_laplacian.plan import (
+    SMALLEST_RATIO,
+    LabeledPoints,
+    Penalties,
+)
 
 #: Approximate rank of the preconditioner, half of it for values and half for derivatives.
 RANK = 1000
-#: Smallest ratio mu / alpha in use; the coefficients of derivatives are then rounding.
-SMALLEST_RATIO = 1e-14
 #: What is first added to the diagonal of the core, relative to its largest entry.
 JITTER = 1e-12
 

@@ -22,6 +22,7 @@ from kernlens.methods.kernel_laplacian.plan import (
     Penalties,
     Solution,
 )
+from kernlens.methods.kernel_laplacian.rows_left_out import RowsLeftOut
 
 #: Number of labelled rows up to which penalties are judged by leaving one out.
 LEAVE_ONE_OUT_ROWS = 1000
@@ -68,6 +69,10 @@ class LaplacianSolver(ABC):
         """Spectrum of the deformed kernel of the first `LEAVE_ONE_OUT_ROWS` labelled rows."""
 
     @abstractmethod
+    def rows_left_out(self, ratio: float, spectrum: RidgeSpectrum) -> RowsLeftOut:
+        """The same rows, to be left out with their gradients; the ratio is positive."""
+
+    @abstractmethod
     def fit(self, penalties: Penalties, *, searched: bool = False) -> Solution:
         """Solve for given penalties.
 
@@ -86,14 +91,33 @@ class LaplacianSolver(ABC):
 
     def losses(self, ratio: float, alphas: list[float]) -> list[float]:
         """Mean squared errors on rows left out, for some alphas."""
-        spectrum = self.spectrum(ratio)
-        return [spectrum.loss(alpha) for alpha in alphas]
+        return [self._loss(left) for left in self._left_out(ratio, alphas)]
 
     def left_out(self, penalties: Penalties) -> LeftOut:
         """Predictions of the first `LEAVE_ONE_OUT_ROWS` labelled rows, each by a fit without it."""
+        return self._left_out(penalties.ratio, [penalties.alpha])[0]
+
+    def _left_out(self, ratio: float, alphas: list[float]) -> list[LeftOut]:
+        spectrum = self.spectrum(ratio)
+        if ratio == 0.0:
+            found = [spectrum.predictions(alpha) for alpha in alphas]
+        else:
+            found = self.rows_left_out(ratio, spectrum).predictions(alphas)
+        n = found[0].shape[1]
+        part = self.rows.with_labels(slice(0, n))
+        return [LeftOut(predictions, part.y, part.label_weights) for predictions in found]
+
+    @staticmethod
+    def _loss(left: LeftOut) -> float:
+        errors = np.square(left.decision - left.y).sum(axis=0)
+        return float(np.average(errors, weights=left.weights))
+
+    @property
+    def _shares(self) -> FloatArray:
+        """Share of the first labelled rows in the weights of their points."""
         part = self.rows.with_labels(slice(0, LEAVE_ONE_OUT_ROWS))
-        predictions = self.spectrum(penalties.ratio).predictions(penalties.alpha)
-        return LeftOut(predictions, part.y, part.label_weights)
+        shares: FloatArray = part.label_weights / part.weights[part.labeled]
+        return np.minimum(shares, 1.0)
 
     def unit(self, ratio: float) -> float:
         """Mean of the diagonal of the centred deformed kernel: its spread over the points."""
