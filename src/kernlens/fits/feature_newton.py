@@ -11,9 +11,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from kernlens._array import FloatArray
+from kernlens._execution import split_range
 from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
 from kernlens.losses import CurvatureRoot, Loss
 from kernlens.optim.damped_newton import damped_newton
+
+ROWS_PER_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -112,8 +115,11 @@ class FeatureNewton:
         Exact for one target; for several it keeps their sum, which the multinomial loss does not
         see, apart from the rest.
         """
-        weighted = self.A * root.mean_diagonal(len(self.y))[:, None]
-        matrix = self.A.T @ weighted
+        curvature = root.mean_diagonal(len(self.y))[:, None]
+        matrix = np.zeros((self.A.shape[1], self.A.shape[1]))
+        # In blocks: the weighted features of all rows would be a second copy of them.
+        for rows in split_range(len(self.A), ROWS_PER_BLOCK):
+            matrix += self.A[rows].T @ (self.A[rows] * curvature[rows])
         matrix.flat[:: len(matrix) + 1] += self.ridge + self.damping
         factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
         return lambda r: cho_solve(factor, r.T, check_finite=False).T

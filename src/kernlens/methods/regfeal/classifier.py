@@ -90,8 +90,9 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
 
     Cost of an iteration: O(q n^2 k + n^3) with the exact kernel, n at most 2000 rows, q = 17 nodes,
     k directions; O(n m^2) with m explicit indices, linear in n. Memory in bytes: about
-    ``8 (4 n d + 8 min(n, 2000)^2 + 4 m^2)``, where m is 0 up to 2000 rows and 1000 beyond, and with
-    m explicit indices ``8 (4 n d + 8 min(n, m)^2 + 4 m min(m, n + d))``. Repeated rows are merged,
+    ``8 (4 n d + 8 min(n, 2000)^2 + 4 m^2 + 2 n m)``, where m is 0 up to 2000 rows and 1000 beyond;
+    with m explicit indices ``8 (4 n d + 8 min(n, m)^2 + 4 m min(m, n + d) + 2 n m)``, because the
+    features of all rows are held. Repeated rows are merged,
     and rows are put in an order given by their content, so the result does not depend on it and a
     weight of 2 is exactly a repetition. An interrupted fit (Ctrl-C) keeps the directions reached
     and says so in `status_`; then the KeyboardInterrupt goes on to the caller.

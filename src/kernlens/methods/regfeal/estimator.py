@@ -215,6 +215,7 @@ class BaseRegFeaL(FittingMixin):
                 n_inputs,
                 basis.matrix_rows(n_inputs, n_rows),
                 basis.most_indices(n_inputs, n_rows),
+                held=not data.loss.quadratic,
             ),
             "choose basis=BestFirst(n_indices) with few indices, or fit on fewer rows",
         )
@@ -294,13 +295,16 @@ def check_power(r: float, n_features: int) -> None:
         )
 
 
-def fit_bytes(n_samples: int, n_features: int, matrix_rows: int, n_indices: int) -> float:
-    """Memory of a fit, the formula of the docstrings."""
+def fit_bytes(
+    n_samples: int, n_features: int, matrix_rows: int, n_indices: int, *, held: bool = False
+) -> float:
+    """Memory of a fit, the formula of the docstrings; `held` if Newton steps hold the features."""
     # Counts of polynomials may have hundreds of digits.
     m = float(min(n_indices, MOST_INDICES))
     square = float(matrix_rows) ** 2
     listed = m * min(m, float(n_samples + n_features))
-    return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * listed)
+    features = 2.0 * n_samples * m if held else 0.0
+    return 8.0 * (4.0 * n_samples * n_features + 8.0 * square + 4.0 * listed + features)
 
 
 def _choices(given: Any, grid: tuple[float, ...], before: float | None) -> list[float]:
