@@ -15,6 +15,9 @@ import numpy as np
 
 from kernlens._array import FloatArray
 
+#: Powers of higher degree are 0, 1 or overflow.
+LARGEST_DEGREE = 1000
+
 
 class DotProductKernel(ABC):
     """A kernel given by its profile kappa; subclass it to bring your own.
@@ -60,7 +63,7 @@ class PolynomialKernel(DotProductKernel):
     Parameters
     ----------
     degree : int
-        At least 1.
+        From 1 to 1000.
     constant : float
         Not negative; 0 leaves terms of the full degree only.
     """
@@ -69,8 +72,11 @@ class PolynomialKernel(DotProductKernel):
     constant: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, Integral) or self.degree < 1:
-            raise ValueError(f"degree must be an integer of at least 1, got {self.degree!r}.")
+        if not isinstance(self.degree, Integral) or not 1 <= int(self.degree) <= LARGEST_DEGREE:
+            raise ValueError(
+                f"degree must be an integer of at least 1 and at most {LARGEST_DEGREE}, got "
+                f"{self.degree!r}."
+            )
         if not 0.0 <= self.constant < np.inf:
             raise ValueError(
                 f"constant must be a finite number of at least 0, got {self.constant!r}."

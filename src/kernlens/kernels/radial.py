@@ -20,6 +20,8 @@ from kernlens._geometry import squared_distances, squared_lengths, with_finite_s
 SAME_POINT = 1e-10
 #: Largest squared distance: profiles like (1 + r) exp(-r) are not a number at infinity.
 FAR = 1e300
+#: Powers below this are 1 almost everywhere, and distances over them overflow.
+SMALLEST_POWER = 1e-6
 
 
 class RadialKernel(ABC):
@@ -146,14 +148,17 @@ class RationalQuadraticKernel(RadialKernel):
     Parameters
     ----------
     a : float
-        Positive; small values have heavy tails.
+        At least 1e-6; small values have heavy tails.
     """
 
     a: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.a < np.inf:
-            raise ValueError(f"a must be a positive finite number, got {self.a!r}.")
+        if not SMALLEST_POWER <= self.a < np.inf:
+            raise ValueError(
+                f"a must be a positive finite number of at least {SMALLEST_POWER:.0e}, got "
+                f"{self.a!r}."
+            )
 
     def profile(self, s: FloatArray) -> FloatArray:
         return np.exp(-self.a * np.log1p(s / (2.0 * self.a)))

@@ -160,10 +160,16 @@ def test_a_length_scale_too_short_for_a_kernel_that_grows_is_refused(estimator):
         fitted(estimator, X, y, kernel="exponential_dot", length_scale=0.01)
 
 
-@pytest.mark.parametrize("kernel", [PolynomialKernel(5, 1e200), PolynomialKernel(10**6)], ids=str)
+@pytest.mark.parametrize("kernel", [PolynomialKernel(5, 1e200), PolynomialKernel(9, 1e7)], ids=str)
 def test_a_kernel_that_is_too_large_everywhere_is_refused(kernel):
     with pytest.raises(ValueError, match="PolynomialKernel is beyond 1e"):
         fitted(KernelLaplacianRegressor, *data(), kernel=kernel)
+
+
+def test_a_large_constant_is_not_taken_for_a_wrong_derivative():
+    X, y = data()
+    model = fitted(KernelLaplacianRegressor, X, y, kernel=PolynomialKernel(2, 1e7), alpha=1e-6)
+    assert np.isfinite(model.predict(X)).all()
 
 
 # Extreme parameters
@@ -260,6 +266,29 @@ def test_rows_whose_sum_is_no_number(estimator):
     model = fitted(estimator, X, y)
     rows = np.array([[1e308, 1e308, -1e308], [-1e308, 1e308, 0.0]])
     assert np.isfinite(values_of(model, rows)).all()
+
+
+def test_targets_that_vary_by_almost_nothing_are_refused():
+    X, y = data()
+    y[5:] = np.nan
+    with pytest.raises(ValueError, match="y must vary by more than 1e-100 or not at all"):
+        fitted(KernelLaplacianRegressor, X, y * 1e-200)
+
+
+def test_auto_may_come_as_an_array():
+    X, y = data()
+    expected = fitted(KernelLaplacianRegressor, X, y).predict(X)
+    word = np.array("auto")
+    model = fitted(KernelLaplacianRegressor, X, y, mu=word, alpha=word)
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@pytest.mark.parametrize("estimator", SUPERVISED + SPECTRAL)
+def test_any_number_of_threads_gives_the_same(estimator):
+    X, y = data()
+    one = fitted(estimator, X, y)
+    many = fitted(estimator, X, y, n_jobs=10**30)
+    np.testing.assert_array_equal(values_of(many, X), values_of(one, X))
 
 
 # Random features on few rows

@@ -167,6 +167,8 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
 
 def _given_values(name: str, value: Any) -> tuple[float, ...] | None:
     """Values of an argument to choose from, None for the automatic ones."""
-    if isinstance(value, str):
+    values = check_sequence(name, value)
+    # The word may come as an array without axes.
+    if isinstance(values[0], str):
         return None
-    return tuple(float(one) for one in check_sequence(name, value))
+    return tuple(float(one) for one in values)

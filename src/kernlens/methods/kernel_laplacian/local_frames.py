@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from kernlens._array import FloatArray
+from kernlens._execution import effective_n_jobs
 
 #: Largest number of points among which neighbours are looked for, so that the search grows linearly
 #: with n.
@@ -64,7 +65,10 @@ class LocalFrames:
         k = min(n_neighbors, n - 1, MOST_REFERENCES - 1)
         if k < 1:
             return None
-        search = NearestNeighbors(n_neighbors=k + 1, n_jobs=n_jobs).fit(points[:MOST_REFERENCES])
+        # More threads than cores are of no use here, and joblib starts as many as it is told.
+        n_threads = min(effective_n_jobs(n_jobs), effective_n_jobs(-1))
+        search = NearestNeighbors(n_neighbors=k + 1, n_jobs=n_threads)
+        search.fit(points[:MOST_REFERENCES])
         found = search.kneighbors(points, return_distance=False)
         # A point that is its own neighbour gives way; others have one neighbour too many.
         own = found == np.arange(n)[:, None]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens._rows import CanonicalRows
+from kernlens._validation import check_spread
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.base.targets import Targets
@@ -164,7 +165,9 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         rows, weights = self._check_rows(X, sample_weight, ensure_min_samples=smallest)
         numbers = targets_with_gaps(y, rows, type(self).__name__)
         targets = np.ascontiguousarray(np.atleast_2d(numbers.T))
-        check_labeled_weights(has_target(targets), weights)
+        known = has_target(targets)
+        check_labeled_weights(known, weights)
+        check_spread(targets[:, known].T, "y")
         self._single_target = numbers.ndim == 1
         self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         return self
