@@ -201,9 +201,14 @@ def _paper_width(rng: Generator, setting: Setting) -> Any:
     return kernlens.PaperWidth(sigma=sigma, **{name: value})
 
 
+def _power(rng: Generator, setting: Setting) -> float:
+    """A power of a rational quadratic kernel, which refuses smaller ones."""
+    return max(positive(rng, setting.wild), 1e-6)
+
+
 def draw_radial_kernel(rng: Generator, setting: Setting) -> Any:
     """A kernel of the distance."""
-    shape = positive(rng, setting.wild)
+    shape = _power(rng, setting)
     named = (GaussianKernel(), Matern32Kernel(), Matern52Kernel(), LaplaceKernel())
     return RationalQuadraticKernel(shape) if chance(rng, 0.6) else pick(rng, named)
 
@@ -211,9 +216,10 @@ def draw_radial_kernel(rng: Generator, setting: Setting) -> Any:
 def draw_smooth_kernel(rng: Generator, setting: Setting) -> Any:
     """A kernel with two derivatives."""
     constant = 0.0 if chance(rng, 0.3) else positive(rng, setting.wild)
-    polynomial = PolynomialKernel(count(rng, 1, 6, setting.wild), constant)
+    # A kernel of a higher degree refuses to be made.
+    polynomial = PolynomialKernel(min(count(rng, 1, 6, setting.wild), 1000), constant)
     others = (GaussianKernel(), Matern32Kernel(), LinearKernel(), ExponentialDotKernel())
-    rational = RationalQuadraticKernel(positive(rng, setting.wild))
+    rational = RationalQuadraticKernel(_power(rng, setting))
     return pick(rng, (polynomial, polynomial, rational, rational, *others))
 
 

@@ -60,12 +60,12 @@ def _(kind: kinds.Count, rng: Generator, setting: Setting) -> Any:
 
 @draw_value.register
 def _(kind: kinds.Positive, rng: Generator, setting: Setting) -> Any:
-    return positive(rng, setting.wild)
+    return min(max(kind.smallest, positive(rng, setting.wild)), kind.largest)
 
 
 @draw_value.register
 def _(kind: kinds.NonNegative, rng: Generator, setting: Setting) -> Any:
-    return 0.0 if chance(rng, 0.2) else positive(rng, setting.wild)
+    return 0.0 if chance(rng, 0.2) else min(positive(rng, setting.wild), kind.largest)
 
 
 @draw_value.register
@@ -89,7 +89,7 @@ def _(kind: kinds.Choice, rng: Generator, setting: Setting) -> Any:
 def _(kind: kinds.Regularization, rng: Generator, setting: Setting) -> Any:
     if chance(rng, 0.08):
         return pick(rng, kind.words)
-    return max(kind.smallest, positive(rng, setting.wild))
+    return min(max(kind.smallest, positive(rng, setting.wild)), kind.largest)
 
 
 @draw_value.register

@@ -1,7 +1,4 @@
-"""A short run of the fuzz harness with a fixed seed: nothing is found.
-
-It is collected only if this file is named, until all that it finds is mended.
-"""
+"""A short run of the fuzz harness with a fixed seed: nothing is found."""
 
 from __future__ import annotations
 

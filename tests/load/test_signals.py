@@ -27,6 +27,14 @@ pytestmark = pytest.mark.skipif(
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Workers of pytest ignore Ctrl-C, which a program of a user does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_every_estimator_is_interrupted():
     assert sorted(NAMES) == sorted(estimator.__name__ for estimator in ESTIMATORS)
 

@@ -16,6 +16,7 @@ from kernlens._array import FloatArray
 from kernlens._compiled import compiled
 from kernlens._execution import map_blocks, split_range
 from kernlens._lazy import lazy
+from kernlens.features.hermite_indices import LARGEST_DEGREE
 
 IntArray = NDArray[np.integer]
 
@@ -51,10 +52,12 @@ class HermiteFeatures:
     def block(self, Z: FloatArray) -> FloatArray:
         """H_alpha of some rows, (n_rows, n_indices), at most LARGEST_FEATURE in size."""
         pointers, columns, powers = self._sparse
-        if Z.shape[1] != self.indices.shape[1] or powers.min(initial=0) < 0:
-            # The compiled loop would read outside its table.
+        listed = powers.min(initial=0) >= 0 and powers.max(initial=0) <= LARGEST_DEGREE
+        if Z.shape[1] != self.indices.shape[1] or not listed:
+            # The compiled loop would read outside its table, or make one without an end.
             raise ValueError(
-                f"indices must be non-negative, with as many columns as rows have, {Z.shape[1]}."
+                f"indices must be integers from 0 to {LARGEST_DEGREE}, with as many columns as "
+                f"rows have, {Z.shape[1]}."
             )
         values = np.empty((len(Z), len(self.indices)))
         largest = int(powers.max(initial=0))

@@ -262,7 +262,9 @@ class GaussianKernel(OneDimensionalKernel):
     def profile(self, difference: FloatArray) -> FloatArray:
         # Beyond 39 the kernel is zero in double precision, and far beyond the square overflows.
         near = np.clip(difference, -40.0, 40.0)
-        return np.exp(-0.5 * np.square(near, out=near))
+        np.square(near, out=near)
+        near *= -0.5
+        return np.exp(near, out=near)
 
     def add_product(self, block: SortedProjections, v: FloatArray, out: FloatArray) -> None:
         for points, order in zip(block.points, block.order, strict=True):
