@@ -31,6 +31,8 @@ from kernlens.kernels import (
     RadialKernel,
     RationalQuadraticKernel,
 )
+from kernlens.kernels.dot_product import LARGEST_DEGREE
+from kernlens.kernels.radial import SMALLEST_POWER
 from kernlens.losses import HuberLoss, Loss, SquaredLoss
 from kernlens.methods.regfeal.options import Basis
 from kernlens.methods.regfeal.refits import CanBeFitted
@@ -201,14 +203,9 @@ def _paper_width(rng: Generator, setting: Setting) -> Any:
     return kernlens.PaperWidth(sigma=sigma, **{name: value})
 
 
-def _power(rng: Generator, setting: Setting) -> float:
-    """A power of a rational quadratic kernel, which refuses smaller ones."""
-    return max(positive(rng, setting.wild), 1e-6)
-
-
 def draw_radial_kernel(rng: Generator, setting: Setting) -> Any:
     """A kernel of the distance."""
-    shape = _power(rng, setting)
+    shape = max(positive(rng, setting.wild), SMALLEST_POWER)
     named = (GaussianKernel(), Matern32Kernel(), Matern52Kernel(), LaplaceKernel())
     return RationalQuadraticKernel(shape) if chance(rng, 0.6) else pick(rng, named)
 
@@ -216,10 +213,10 @@ def draw_radial_kernel(rng: Generator, setting: Setting) -> Any:
 def draw_smooth_kernel(rng: Generator, setting: Setting) -> Any:
     """A kernel with two derivatives."""
     constant = 0.0 if chance(rng, 0.3) else positive(rng, setting.wild)
-    # A kernel of a higher degree refuses to be made.
-    polynomial = PolynomialKernel(min(count(rng, 1, 6, setting.wild), 1000), constant)
+    degree = min(count(rng, 1, 6, setting.wild), LARGEST_DEGREE)
+    polynomial = PolynomialKernel(degree, constant)
     others = (GaussianKernel(), Matern32Kernel(), LinearKernel(), ExponentialDotKernel())
-    rational = RationalQuadraticKernel(_power(rng, setting))
+    rational = RationalQuadraticKernel(max(positive(rng, setting.wild), SMALLEST_POWER))
     return pick(rng, (polynomial, polynomial, rational, rational, *others))
 
 

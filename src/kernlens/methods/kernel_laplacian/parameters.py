@@ -33,6 +33,8 @@ from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 METRICS = ("local", "euclidean")
 SUPERVISED_SOLVERS = ("auto", "exact", "cg", "nystrom", "random_features")
 SPECTRAL_SOLVERS = ("nystrom", "random_features")
+#: Largest number of starts of k-means.
+MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,19 @@ class MissingLabel(Kind):
 
     def bad_values(self) -> tuple[Any, ...]:
         return ([0, 1], np.nan, ())
+
+
+@dataclass(frozen=True)
+class Starts(Count):
+    """A number of starts that a fit comes to the end of."""
+
+    def check(self, name: str, value: Any) -> None:
+        super().check(name, value)
+        if value > MOST_STARTS:
+            raise ValueError(f"{name} must be at most {MOST_STARTS}, got {value!r}.")
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (MOST_STARTS + 1, *super().bad_values())
 
 
 # What all four estimators have.
@@ -236,10 +251,10 @@ CLUSTERING_PARAMETERS: Parameters = {
         """Number of eigenfunctions in use. ``"auto"`` takes one less than clusters.""",
     ),
     "n_init": Parameter(
-        Count(),
+        Starts(),
         10,
         "int",
-        """Number of starts of k-means, of which the best is kept.""",
+        """Number of starts of k-means, of which the best is kept; at most 10,000.""",
     ),
     "random_state": replace(
         RANDOM_STATE,

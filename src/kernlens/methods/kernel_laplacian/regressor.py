@@ -87,10 +87,12 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     median distance over d) and alphas of 1e-6 to 1 times the spread of the deformed kernel are
     compared by the squared error of leaving labelled rows out one by one, each with its gradient:
     functions may be flat at the points and vary wildly in between, and a row that keeps its
-    gradient does not show it. With more than 1000 labelled rows, the targets of a fifth of them are
-    held out. A handful of labels cannot choose a ratio, so the
-    points decide which one is preferred: the largest if they lie on clusters, curves or surfaces,
-    and the smallest positive one otherwise. The errors of another ratio must be smaller by a share
+    gradient does not show it. What these errors cannot show is how a function goes on beyond the
+    points: new rows farther out than all of them may have larger errors. With more than 1000
+    labelled rows, the targets of a fifth of them are held out. A handful of labels cannot choose a
+    ratio, so the points decide which one is preferred: the largest if they lie on clusters, curves
+    or surfaces, and the smallest positive one otherwise. The errors of another ratio must be
+    smaller by a share
     of ``n_l^(-1/2)``. Points count as lying on clusters, curves or surfaces if the values of
     functions at two of them are more correlated, at the largest ratio, than on a normal sample of
     the same covariance: the odds of the mean squared correlation must be three times as large on
