@@ -13,6 +13,7 @@ from relations import RELATIONS, difference, models, problems
 def test_relation(relation, estimator):
     if not relation.applies(estimator):
         return
-    for problem in problems(estimator):
-        for model in models(estimator, all_variants=False):
-            assert difference(relation, model, problem) <= relation.tolerance
+    # Of the three problems the one with ties and repeated rows; the command tries all.
+    _, lattice, _ = problems(estimator)
+    (model,) = models(estimator, all_variants=False)
+    assert difference(relation, model, lattice) <= relation.tolerance

@@ -20,12 +20,11 @@ def sample(estimator, n=40):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("factor", [2.0**-40, 2.0**200, 1e-300, 1e99])
-def test_a_factor_changes_nothing(estimator, factor):
+def test_a_factor_changes_nothing(estimator):
     X, y, weights = sample(estimator)
-    for options in ({}, {"alpha": "auto"} if family_of(estimator).iterative else {}):
-        model = light(estimator, **options)
-        expected = decision(model.fit(X, y, sample_weight=weights), X)
+    model = light(estimator, **({"alpha": "auto"} if family_of(estimator).iterative else {}))
+    expected = decision(model.fit(X, y, sample_weight=weights), X)
+    for factor in (1e-300, 1e99):
         found = decision(model.fit(X, y, sample_weight=factor * weights), X)
         np.testing.assert_array_equal(found, expected)
 

@@ -217,9 +217,8 @@ def tampered_models(model, seed):
 
 
 @pytest.mark.parametrize("estimator", PUBLIC)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_tampered_arrays_do_not_end_the_process(estimator, seed):
-    assert in_a_child(tampered_models(fitted(estimator), seed))
+def test_tampered_arrays_do_not_end_the_process(estimator):
+    assert in_a_child(tampered_models(fitted(estimator), 0))
 
 
 @pytest.mark.parametrize(

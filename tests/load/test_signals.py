@@ -39,9 +39,9 @@ def test_every_estimator_is_interrupted():
     assert sorted(NAMES) == sorted(estimator.__name__ for estimator in ESTIMATORS)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_three_moments_of_a_fit(name):
-    command = ["-m", "benchmarks.interrupts", "--here", name, "--moments=3", "--rows=60"]
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Regressor")])
+def test_two_moments_of_a_fit(name):
+    command = ["-m", "benchmarks.interrupts", "--here", name, "--moments=2", "--rows=60"]
     run = subprocess.run(
         [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=280
     )
