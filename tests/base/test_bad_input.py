@@ -346,8 +346,10 @@ def test_duplicate_columns_share(estimator, options):
 
 
 @every_regressor
-@pytest.mark.parametrize("value", [0.0, 0.1, -3.3, 1e8, 1e-200])
-@pytest.mark.parametrize("alpha", [0.02, "auto"])
+@pytest.mark.parametrize(
+    ("value", "alpha"),
+    [(0.0, 0.02), (-3.3, 0.02), (1e8, 0.02), (1e-200, 0.02), (0.1, "auto"), (1e-200, "auto")],
+)
 def test_constant_targets_are_predicted(estimator, value, alpha):
     X, _ = sample(estimator, n=20)
     for settings in family_of(estimator).settings(estimator):

@@ -9,7 +9,7 @@ from fuzz.estimators import public_names
 from fuzz.runner import Worker
 from fuzz.spelling import lines_of
 
-N_CASES = 15
+N_CASES = 10
 
 
 @pytest.fixture(scope="module")
