@@ -209,7 +209,8 @@ def locate(points, query, guide, per_unit):  # type: ignore[no-untyped-def]
     if per_unit == 0.0:
         return bisect(points, query, 0)
     cell = (query - points[0]) * per_unit
-    # Points so near to each other that there are more cells per unit than numbers have none.
+    # Where the range of the points is so small that `per_unit` overflows, this is infinite or NaN,
+    # and the walk begins at the last point.
     a = guide[int(cell)] if cell < guide.size else last
     # Rounding may put a query one cell off, so the walk goes both ways.
     while points[a] > query:
