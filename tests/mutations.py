@@ -88,14 +88,14 @@ FAULTS = (
     ),
     Fault(
         "losses.py",
-        "        curvature = np.maximum(expit(f) * expit(-f), CURVATURE_FLOOR)",
-        "        curvature = np.maximum(expit(f), CURVATURE_FLOOR)",
+        "        curvature = np.maximum(expit(f) * expit(-f), _curvature_floor(slope))",
+        "        curvature = np.maximum(expit(f), _curvature_floor(slope))",
         "package/test_losses.py fits/test_kernel_fit.py",
     ),
     Fault(
         "losses.py",
-        "        return root, root.adjoint(f) - np.sqrt(weights) * slope",
-        "        return root, root.adjoint(f) - weights * slope",
+        "        return root, root.adjoint(f) - np.sqrt(weights) * (slope / np.sqrt(p))",
+        "        return root, root.adjoint(f) - weights * (slope / np.sqrt(p))",
         "package/test_losses.py fits/test_kernel_fit.py",
     ),
     # Penalties

@@ -19,9 +19,18 @@ from scipy.special import expit
 from kernlens._array import FloatArray
 from kernlens._quantiles import weighted_quantile
 
-#: Curvatures below this are raised to it: a Newton step needs some curvature in every row, and the
-#: line search that follows corrects a step that trusted it too much.
-CURVATURE_FLOOR = 1e-6
+#: A Newton step needs some curvature in every row. A row on the wrong side has a steep slope and
+#: hardly any curvature: it gets this share of its slope, and the line search that follows corrects
+#: a step that trusted it too much.
+CURVATURE_OF_SLOPE = 1e-6
+#: The least curvature of a row on the right side, where slope and curvature vanish together.
+LEAST_CURVATURE = 1e-14
+
+#: An error of a probability that nobody can see: the slope of the losses of classifiers.
+NEGLIGIBLE_PROBABILITY = 1e-4
+
+#: The share of a class that is absent from a part of the rows, for its first log-odds.
+SMALLEST_SHARE = 1e-6
 
 
 #: What users may give as ``loss=``.
@@ -120,9 +129,13 @@ class Loss(ABC):
     ----------
     quadratic : bool
         True if one linear solve gives the minimiser.
+    negligible_slope : float
+        A derivative of this size is as good as none. Optimality is measured against it where the
+        derivatives of all rows are smaller, as they are for classes that can be separated.
     """
 
     quadratic: bool = False
+    negligible_slope: float = 0.0
 
     @abstractmethod
     def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
@@ -198,6 +211,8 @@ class HuberLoss(Loss):
 class LogisticLoss(Loss):
     """``log(1 + e^f) - y f`` with y in {0, 1}, one row of decision values."""
 
+    negligible_slope = NEGLIGIBLE_PROBABILITY
+
     def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.sum(np.logaddexp(0.0, f) - y * f, axis=0)
 
@@ -207,8 +222,9 @@ class LogisticLoss(Loss):
     def working_system(
         self, y: FloatArray, f: FloatArray, weights: FloatArray
     ) -> tuple[CurvatureRoot, FloatArray]:
-        curvature = np.maximum(expit(f) * expit(-f), CURVATURE_FLOOR)
-        return _diagonal_system(curvature, self.gradient(y, f), f, weights)
+        slope = self.gradient(y, f)
+        curvature = np.maximum(expit(f) * expit(-f), _curvature_floor(slope))
+        return _diagonal_system(curvature, slope, f, weights)
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
         share = _inner_share(np.average(y, axis=1, weights=weights))
@@ -217,6 +233,8 @@ class LogisticLoss(Loss):
 
 class MultinomialLoss(Loss):
     """``logsumexp(f) - f_y`` with `y` one-hot, one row of decision values per class."""
+
+    negligible_slope = NEGLIGIBLE_PROBABILITY
 
     def values(self, y: FloatArray, f: FloatArray) -> FloatArray:
         top = f.max(axis=0)
@@ -228,12 +246,12 @@ class MultinomialLoss(Loss):
     def working_system(
         self, y: FloatArray, f: FloatArray, weights: FloatArray
     ) -> tuple[CurvatureRoot, FloatArray]:
-        p = np.maximum(_softmax(f), CURVATURE_FLOOR)
+        slope = self.gradient(y, f)
+        p = np.maximum(_softmax(f), _curvature_floor(slope).max(axis=0))
         p /= p.sum(axis=0)
         root = SoftmaxRoot(p, np.sqrt(weights))
-        # gradient / sqrt(p) is the pseudo-inverse of L applied to the gradient, as both sum to 0.
-        slope = self.gradient(y, f) / np.sqrt(p)
-        return root, root.adjoint(f) - np.sqrt(weights) * slope
+        # slope / sqrt(p) is the pseudo-inverse of L applied to the slope, as both sum to 0.
+        return root, root.adjoint(f) - np.sqrt(weights) * (slope / np.sqrt(p))
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
         logs = np.log(_inner_share(np.average(y, axis=1, weights=weights)))
@@ -248,6 +266,10 @@ def _diagonal_system(
     return DiagonalRoot(scale * root), scale * (root * f - gradient / root)
 
 
+def _curvature_floor(slope: FloatArray) -> FloatArray:
+    return np.maximum(CURVATURE_OF_SLOPE * np.abs(slope), LEAST_CURVATURE)
+
+
 def _softmax(f: FloatArray) -> FloatArray:
     """Probabilities, (n_classes, n_samples); plain NumPy, this is called on small arrays often."""
     powers = np.exp(f - f.max(axis=0))
@@ -256,4 +278,4 @@ def _softmax(f: FloatArray) -> FloatArray:
 
 def _inner_share(share: FloatArray) -> FloatArray:
     """A class may be absent from a part of the rows: its best log-odds are then only large."""
-    return np.clip(share, CURVATURE_FLOOR, 1.0 - CURVATURE_FLOOR)
+    return np.clip(share, SMALLEST_SHARE, 1.0 - SMALLEST_SHARE)

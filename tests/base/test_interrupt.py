@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
 from families import ESTIMATORS, FAMILIES, decision, family_of, fit_interrupted, light
-from kernlens import BKerNNClassifier, BKerNNRegressor, HKRRClassifier, HKRRRegressor
+from kernlens import (
+    BKerNNClassifier,
+    BKerNNRegressor,
+    HKRRClassifier,
+    HKRRRegressor,
+    KernelLaplacianClassifier,
+    RandomKitchenSinksClassifier,
+    RKHSWeightingClassifier,
+)
 from kernlens._result import Status
+from kernlens.base import fitting
 
 every = pytest.mark.parametrize(
     "estimator", [estimator for estimator in ESTIMATORS if family_of(estimator).iterative]
@@ -155,3 +166,45 @@ def test_other_exceptions_are_not_swallowed(estimator, monkeypatch):
     monkeypatch.setattr(family_of(estimator).objective, "at", broken)
     with pytest.raises(RuntimeError, match="broken"):
         light(estimator).fit(X, y)
+
+
+calibrated = pytest.mark.parametrize(
+    "estimator", [RKHSWeightingClassifier, RandomKitchenSinksClassifier, KernelLaplacianClassifier]
+)
+
+
+def interrupted_calibration(monkeypatch, estimator):
+    def interrupted(self, learner, learned):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(estimator, "_calibrate", interrupted)
+
+
+@calibrated
+def test_an_interrupted_calibration_keeps_the_fit(estimator, monkeypatch):
+    X, y = sample(estimator)
+    whole = light(estimator).fit(X, y)
+    interrupted_calibration(monkeypatch, estimator)
+    model = fit_interrupted(light(estimator), X, y)
+    assert model.status_ == Status.INTERRUPTED.value
+    assert model.alpha_ == whole.alpha_
+    # Calibration is increasing: it changes probabilities, and not which class wins.
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@calibrated
+def test_a_second_interruption_during_calibration_ends_the_fit(estimator, monkeypatch):
+    X, y = sample(estimator)
+    interrupted_calibration(monkeypatch, estimator)
+    learn = fitting._learn_or_keep
+    monkeypatch.setattr(
+        fitting,
+        "_learn_or_keep",
+        lambda learner: replace(learn(learner), status=Status.INTERRUPTED),
+    )
+    model = light(estimator)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert not caught.value.args
+    assert not hasattr(model, "alpha_")

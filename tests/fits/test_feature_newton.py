@@ -78,3 +78,19 @@ def test_the_violation_is_the_size_of_the_gradient_against_that_of_the_penalty(l
     parts = [(slope @ A + alpha * b).ravel(), slope.sum(axis=1)]
     expected = np.linalg.norm(np.concatenate(parts)) / np.linalg.norm(alpha * b)
     assert method._violation(method._first((b, c))) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multinomial"])
+def test_separated_classes_without_a_penalty_to_speak_of_end_soon(loss, monkeypatch):
+    A, y, weights = problem(loss, "equal")
+    share = np.eye(3)[np.digitize(A[:, 0], [-0.5, 0.5])].T
+    y = share if loss == "multinomial" else share[:1]
+    steps = []
+    step = FeatureNewton._newton_step
+    monkeypatch.setattr(
+        FeatureNewton, "_newton_step", lambda *given: steps.append(1) or step(*given)
+    )
+    method = FeatureNewton(LOSSES[loss], y, weights, 1e-300, A)
+    *_, decision = method.minimize(None, 1e-10)
+    assert len(steps) < 60
+    assert np.abs(LOSSES[loss].gradient(y, decision)).max() < 1e-6

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernlens.losses import (
-    CURVATURE_FLOOR,
+    CURVATURE_OF_SLOPE,
     HuberLoss,
     LogisticLoss,
     MultinomialLoss,
@@ -51,7 +51,7 @@ def test_values_and_gradients_equal_the_reference(name):
 
 
 #: Curvature added at most; for Huber a hundredth of that of the majorising parabola.
-FLOORS = dict.fromkeys(NAMES, CURVATURE_FLOOR) | {"huber": 0.01}
+FLOORS = dict.fromkeys(NAMES, CURVATURE_OF_SLOPE) | {"huber": 0.01}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,6 +77,16 @@ def test_curvature_is_the_weighted_derivative_of_the_gradient(name):
         numerical = (loss.gradient(y, f + shift) - loss.gradient(y, f - shift)) / (2 * h)
         # What is put under vanishing curvatures is all that may separate the two.
         np.testing.assert_allclose(H[:, t].T, weights * numerical, atol=2.1 * FLOORS[name])
+
+
+@pytest.mark.parametrize("distance", [0.1, 5.0, 25.0])
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_curvature_on_the_right_side_is_exact_down_to_the_least(name, distance):
+    y = np.ones((1, 1)) if name == "logistic" else np.eye(3)[:, :1]
+    f = distance * y
+    root, _ = LOSSES[name].working_system(y, f, np.ones(1))
+    exact = bkernn.LOSS[name](y[:, 0], f[:, 0])[2]
+    np.testing.assert_allclose(curvature_blocks(root, *f.shape)[0], exact, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["squared", "logistic", "multinomial"])

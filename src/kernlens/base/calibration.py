@@ -87,6 +87,10 @@ class Calibration:
         return float(np.average(losses, weights=weights))
 
 
+#: What is used where rows left out are too few, or not asked.
+UNCALIBRATED = Calibration(trusted=0.9, stretch=1.0)
+
+
 class CalibratedMixin:
     """Log-odds of a classifier whose function was fitted to labels +1 and -1.
 
@@ -102,6 +106,9 @@ class CalibratedMixin:
 
     def _keep_calibration(self, found: Calibration) -> None:
         self.trusted_score_, self.stretch_ = found.trusted, found.stretch
+
+    def _leave_uncalibrated(self) -> None:
+        self._keep_calibration(UNCALIBRATED)
 
     def _decision_of(self, rows: FloatArray) -> FloatArray:
         return self._calibration.log_odds(super()._decision_of(rows))  # type: ignore[misc]

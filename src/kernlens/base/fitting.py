@@ -152,6 +152,9 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     def _calibrate(self, learner: Learner[Any], learned: Any) -> None:
         """What a classifier learns from rows that were left out; other estimators learn nothing."""
 
+    def _leave_uncalibrated(self) -> None:
+        """What takes the place of a calibration that was interrupted."""
+
     # The way of a fit
 
     def _fit_encoded(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> None:
@@ -176,9 +179,20 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         with self._fitting() as stage:
             learner = self._learner(data, plan, stage)
             learned = _learn_or_keep(learner)
-        self._calibrate(learner, learned)
+        learned = self._calibrate_or_keep(learner, learned)
         self._store_fit(data, plan, learned)
         _warn_of_the_end(learned.status)
+
+    def _calibrate_or_keep(self, learner: Learner[Any], learned: Any) -> Any:
+        """Calibrate; the first interruption leaves the fit as it is, uncalibrated."""
+        try:
+            self._calibrate(learner, learned)
+        except KeyboardInterrupt:
+            if learned.status is Status.INTERRUPTED:
+                raise
+            self._leave_uncalibrated()
+            return replace(learned, status=Status.INTERRUPTED)
+        return learned
 
     def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._execution import split_range
 from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
-from kernlens.losses import CurvatureRoot, Loss
+from kernlens.linalg.raised_cholesky import raised_cholesky
+from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
 
 ROWS_PER_BLOCK = 4096
@@ -58,10 +59,10 @@ class FeatureNewton:
         total = float(weights.sum())
         self.ridge = np.full(self.A.shape[1], alpha * total)
         self.ridge[-1] = 0.0
-        # A trace that keeps the system definite: the multinomial loss does not see a constant added
-        # to all classes. It holds the constant where it is; a pull to zero would shift the minimum.
-        self.damping = np.zeros(self.A.shape[1])
-        self.damping[-1] = 1e-10 * total if intercept else total
+        row_norms = np.sqrt(np.einsum("ij,ij->i", self.A, self.A))
+        self._negligible_gradient = loss.negligible_slope * float(
+            np.linalg.norm(weights * row_norms)
+        )
 
     def minimize(
         self, start: tuple[FloatArray, FloatArray] | None, tol: float
@@ -99,34 +100,48 @@ class FeatureNewton:
 
     def _newton_step(self, point: _Point, tol: float) -> _Point:
         root, rhs = self.loss.working_system(self.y, point.decision, self.weights)
-        ridge = self.ridge + self.damping
+        curvature = root.mean_diagonal(len(self.y))
+        damping = self._damping(curvature)
+        ridge = self.ridge + damping
         result = conjugate_gradient(
             lambda x: root.apply(root.adjoint(x @ self.A.T)) @ self.A + ridge * x,
-            root.apply(rhs) @ self.A + self.damping * point.stacked,
+            root.apply(rhs) @ self.A + damping * point.stacked,
             start=point.stacked,
-            precondition=self._preconditioner(root),
+            precondition=self._preconditioner(curvature, ridge),
             tol=tol,
         )
         return self._point(result.solution, result.solution @ self.A.T)
 
-    def _preconditioner(self, root: CurvatureRoot) -> Operator:
+    def _damping(self, curvature: FloatArray) -> FloatArray:
+        """A trace that keeps the system definite, (n_columns + 1,).
+
+        The multinomial loss does not see a constant added to all classes. The damping holds the
+        constant where it is; a pull to zero would shift the minimum. It is relative to the
+        curvature, or it would stop every step of classes that are nearly separated.
+        """
+        damping = np.zeros(self.A.shape[1])
+        damping[-1] = 1e-10 * curvature.sum() if self.intercept else self.weights.sum()
+        return damping
+
+    def _preconditioner(self, curvature: FloatArray, ridge: FloatArray) -> Operator:
         """Inverse of the system with every target's curvature replaced by their mean.
 
         Exact for one target; for several it keeps their sum, which the multinomial loss does not
         see, apart from the rest.
         """
-        curvature = root.mean_diagonal(len(self.y))[:, None]
         matrix = np.zeros((self.A.shape[1], self.A.shape[1]))
         # In blocks: the weighted features of all rows would be a second copy of them.
         for rows in split_range(len(self.A), ROWS_PER_BLOCK):
-            matrix += self.A[rows].T @ (self.A[rows] * curvature[rows])
-        matrix.flat[:: len(matrix) + 1] += self.ridge + self.damping
-        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
-        return lambda r: cho_solve(factor, r.T, check_finite=False).T
+            matrix += self.A[rows].T @ (self.A[rows] * curvature[rows, None])
+        matrix.flat[:: len(matrix) + 1] += ridge
+        rounding = 1e-15 * float(np.abs(matrix.diagonal()).max())
+        factor, _ = raised_cholesky(matrix, 0.0, rounding)
+        return lambda r: cho_solve((factor, False), r.T, check_finite=False).T
 
     def _violation(self, point: _Point) -> float:
         """Norm of the gradient, relative to that of the penalty's part of it."""
         slopes = self.weights * self.loss.gradient(self.y, point.decision)
         gradient = slopes @ self.A + self.ridge * point.stacked
-        size = np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes)
-        return float(np.linalg.norm(gradient) / (size or 1.0))
+        size = float(np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes))
+        size = max(size, self._negligible_gradient) or 1.0
+        return float(np.linalg.norm(gradient)) / size

@@ -109,7 +109,9 @@ class KernelFitter:
         slopes = self.weights * self.loss.gradient(self.y, fit.decision)
         # Both sides times alpha Wt, because slopes over a small alpha overflow.
         error = self.alpha * self.weights.sum() * fit.dual + slopes
-        return float(np.linalg.norm(error) / (np.linalg.norm(slopes) or 1.0))
+        least = self.loss.negligible_slope * np.linalg.norm(self.weights)
+        size = max(np.linalg.norm(slopes), least) or 1.0
+        return float(np.linalg.norm(error) / size)
 
     def objective(self, dual: FloatArray, intercept: FloatArray, kernel_dual: FloatArray) -> float:
         """Value of the objective at given coefficients."""

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from families import fit_interrupted
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens._result import Status
+from kernlens.base.calibration import UNCALIBRATED
 from kernlens.base.search import SearchRecord
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
-from kernlens.methods.kernel_laplacian.classifier import TRUSTED
 from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
 from kernlens.methods.kernel_laplacian.solvers.preconditioner import ShiftedSystem
 from kernlens.methods.kernel_laplacian.solvers.solver import LaplacianSolver
@@ -307,7 +307,9 @@ def test_gradients_of_classes_are_those_of_log_odds(n_classes, solver, n_labeled
     options = {"mu": 0.01, "alpha": 1e-3, "solver": solver, "random_state": 0, "n_jobs": 1}
     model = KernelLaplacianClassifier(**options).fit(X, labels_of(y, n_classes))
     # Calibrated or not.
-    assert (model.stretch_ > 1.0 or model.trusted_score_ != TRUSTED) == (n_labeled == 40)
+    assert (model.stretch_ > 1.0 or model.trusted_score_ != UNCALIBRATED.trusted) == (
+        n_labeled == 40
+    )
     beside = X + 0.1
     gradient = model.gradient(beside)
     assert gradient.shape == ((40, 3) if n_classes == 2 else (40, 3, 3))

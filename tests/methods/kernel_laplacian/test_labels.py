@@ -13,8 +13,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import log_loss
 
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
-from kernlens.base.calibration import with_doubts
-from kernlens.methods.kernel_laplacian.classifier import TRUSTED
+from kernlens.base.calibration import UNCALIBRATED, with_doubts
 
 SOLVERS = ("exact", "cg", "nystrom", "random_features")
 
@@ -272,7 +271,7 @@ def test_probabilities_are_probabilities(n_classes, n_labeled):
     np.testing.assert_array_equal(model.classes_[found.argmax(axis=1)], model.predict(X))
     counts = np.unique(y[y >= 0], return_counts=True)[1]
     if counts.min() < 5:
-        assert (model.trusted_score_, model.stretch_) == (TRUSTED, 1.0)
+        assert (model.trusted_score_, model.stretch_) == (UNCALIBRATED.trusted, 1.0)
     # Better than a guess, which mistakes held for certain would not be.
     assert log_loss(truth, found) < 0.9 * np.log(n_classes)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens.base.arrays import check_fit_arrays
-from kernlens.base.calibration import CalibratedMixin, Calibration, calibrate, with_doubts
+from kernlens.base.calibration import UNCALIBRATED, CalibratedMixin, calibrate, with_doubts
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
@@ -24,8 +24,6 @@ from kernlens.methods.kernel_laplacian.parameters import CLASSIFIER_PARAMETERS
 
 #: Number of labelled rows of the smallest class from which probabilities are calibrated.
 CALIBRATION_LABELS = 5
-#: Size of a score up to which (1 + f)/2 is taken as a probability if there are fewer.
-TRUSTED = 0.9
 
 
 @documented
@@ -201,7 +199,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
     def _calibrate(self, learner: Any, learned: Any) -> None:
         positive = learner.rows.y > 0
         fewest = int(min(positive.sum(axis=1).min(), (~positive).sum(axis=1).min()))
-        found = Calibration(TRUSTED, 1.0)
+        found = UNCALIBRATED
         if fewest >= CALIBRATION_LABELS:
             left = learner.left_out(learned)
             found = calibrate(*with_doubts(left.decision, left.y, left.weights))
