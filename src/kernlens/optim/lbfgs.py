@@ -21,6 +21,8 @@ ZERO_GRADIENT = 1e-60
 #: A steeper slope, in the same units, counts as this: products of larger ones overflow, and no step
 #: that follows one is as small as it would have to be.
 LARGEST_GRADIENT = 1e100
+#: With a smaller ratio of units no finite slope is as large as that.
+SMALLEST_RATIO = 1e-200
 #: A larger tolerance stops after one iteration just as this one; SciPy divides it by the rounding.
 LARGEST_TOL = 1e3
 #: What SciPy's L-BFGS-B says about its end; anything else is a line search that found no decrease.
@@ -64,7 +66,7 @@ def lbfgs(
     unit = float(np.linalg.norm(start)) / np.sqrt(start.size) or 1.0
     scale = abs(value) or 1.0
     ratio = unit / scale
-    steepest = LARGEST_GRADIENT / ratio
+    steepest = LARGEST_GRADIENT / max(ratio, SMALLEST_RATIO)
     history = [value]
 
     def scaled(x: FloatArray) -> tuple[float, FloatArray]:
