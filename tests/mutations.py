@@ -401,7 +401,7 @@ FAULTS = (
         "_rows.py",
         "    order = np.lexsort((weights, code_y, code_x))",
         "    order = np.lexsort((code_y, code_x))",
-        "base/test_weights.py",
+        "package/test_rows.py base/test_weights.py",
     ),
     Fault(
         "_validation.py",

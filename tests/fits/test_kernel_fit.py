@@ -232,3 +232,11 @@ def test_inputs_are_left_alone(loss):
         np.testing.assert_array_equal(array, copy)
     for array, copy in zip((fit.dual, fit.intercept, fit.unknown), kept, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+def test_the_objective_is_never_negative():
+    # Where the kernel is huge beside alpha, the norm of the coefficients is rounding of any sign.
+    case = problem("squared", alpha=1.0)
+    ones = np.ones_like(case.y)
+    value = fitter_of(case).objective(1e6 * ones, np.zeros(len(ones)), -1e-3 * ones)
+    assert value >= 0.0

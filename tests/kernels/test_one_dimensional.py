@@ -142,6 +142,15 @@ def test_exponential_recursion_does_not_underflow_between_far_groups():
     np.testing.assert_allclose(out, 1 + np.exp(-0.5), rtol=1e-15)
 
 
+def test_slopes_of_a_query_beside_its_own_knot_do_not_overflow():
+    # The knot is found a share of the range away: of a huge range that is many times the unit.
+    block = SortedProjections.of(np.array([[-4e19, 1e18, 4e19]]))
+    v, one, out = np.array([[1.0, -2.0, 1.0]]), make_kernel("exponential"), np.zeros((1, 1, 2))
+    queries = np.array([[1e18 - 1e6, 1e18 + 1e6]])
+    one.write_slopes(block.points, one.tables(block, v), make_guide(block.points, 0), queries, out)
+    assert np.abs(out).max() <= 1.0
+
+
 @pytest.mark.parametrize("rows_per_block", [1, 7, 40, 512])
 def test_gaussian_blocks_do_not_change_the_sums(rows_per_block):
     p, v = projections("generic", 40), centered_weights(40)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,16 @@ def test_order_of_the_input_does_not_matter(seed):
     assert_identical(
         canonical_rows(X, y, weights), canonical_rows(X[order], y[:, order], weights[order])
     )
+
+
+def test_a_sum_of_weights_does_not_depend_on_the_order_of_repeated_rows():
+    # (0.1 + 0.2) + 0.3 is not 0.1 + (0.2 + 0.3).
+    X, y, weights = np.zeros((3, 1)), np.zeros((1, 3)), np.array([0.1, 0.2, 0.3])
+    sums = {
+        float(canonical_rows(X, y, weights[list(order)]).weights[0])
+        for order in permutations(range(3))
+    }
+    assert len(sums) == 1
 
 
 @pytest.mark.parametrize("seed", range(5))

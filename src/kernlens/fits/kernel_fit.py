@@ -117,7 +117,9 @@ class KernelFitter:
         """Value of the objective at given coefficients."""
         losses = self.loss.values(self.y, kernel_dual + intercept[:, None])
         fit = float(self.weights @ losses / self.weights.sum())
-        return fit + 0.5 * self.alpha * float(np.vdot(dual, kernel_dual))
+        # A norm; where the kernel is large beside alpha its rounding may be negative, and larger
+        # than all else.
+        return fit + 0.5 * self.alpha * max(float(np.vdot(dual, kernel_dual)), 0.0)
 
     def _newton_step(
         self,

@@ -294,12 +294,15 @@ def brownian_value_slopes(points, tables, guide, queries, out):  # type: ignore[
 
 @compiled()
 def exponential_slope(points, left, right, query, a):  # type: ignore[no-untyped-def]
-    """Derivative at `query` if the points up to the index `a` are left of it, the others right."""
+    """Derivative at `query` if the points up to the index `a` are left of it, the others right.
+
+    A point on the other side by rounding counts as the query itself.
+    """
     slope = 0.0
     if a >= 0:
-        slope -= 0.5 * np.exp(0.5 * (points[a] - query)) * left[a]
+        slope -= 0.5 * np.exp(0.5 * min(points[a] - query, 0.0)) * left[a]
     if a + 1 < points.size:
-        slope += 0.5 * np.exp(0.5 * (query - points[a + 1])) * right[a + 1]
+        slope += 0.5 * np.exp(0.5 * min(query - points[a + 1], 0.0)) * right[a + 1]
     return slope
 
 
