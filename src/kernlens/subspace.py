@@ -8,6 +8,8 @@ from kernlens._array import FloatArray
 
 #: A direction with this share of the importance is kept however few columns there are.
 LARGEST_SHARE_ASKED = 0.1
+#: A correlation of at most this is rounding.
+FLAT = 1e-10
 
 
 def average_outer_product(gradients: FloatArray, weights: FloatArray) -> FloatArray:
@@ -54,9 +56,30 @@ def estimate_n_directions(
     return max(1, int(np.sum(shares_of(importances) >= asked)))
 
 
-def fix_signs(components: FloatArray) -> FloatArray:
-    """Return the rows with their entry of largest size made positive."""
-    return components * row_signs(components)[:, None]
+def rising_signs(directions: FloatArray, inputs: FloatArray, values: FloatArray) -> FloatArray:
+    """Signs that make a function rise along directions, on average over rows, (r,).
+
+    A function rises along a direction if its values have a positive covariance with the coordinate.
+    Of several functions the one with the largest covariance counts; where there is none, the entry
+    of largest size of the direction becomes positive.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (r, d)
+    inputs : ndarray of shape (n_rows, d)
+    values : ndarray of shape (n_functions, n_rows)
+        The functions at these rows.
+    """
+    coordinates = inputs @ directions.T
+    centered = coordinates - coordinates.mean(axis=0)
+    spread = np.sqrt(np.sum(np.square(centered), axis=0))
+    deviations = values - values.mean(axis=1, keepdims=True)
+    size = np.sqrt(np.sum(np.square(deviations)))
+    covariances = (deviations @ centered).T
+    largest = np.abs(covariances).argmax(axis=1)
+    chosen = covariances[np.arange(len(directions)), largest]
+    flat = np.abs(chosen) <= FLAT * spread * size
+    return np.where(flat, row_signs(directions), np.sign(chosen))
 
 
 def row_signs(rows: FloatArray) -> FloatArray:

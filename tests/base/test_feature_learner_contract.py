@@ -20,7 +20,7 @@ from kernlens import BKerNNClassifier, BKerNNRegressor
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.datasets import make_absolute_sum, make_absolute_sum_of_sines, make_two_sines
 from kernlens.losses import HuberLoss
-from kernlens.subspace import estimate_n_directions, fix_signs
+from kernlens.subspace import estimate_n_directions
 
 LEARNERS = [public for public in ESTIMATORS if issubclass(public, FeatureLearnerMixin)]
 NAMES = ["age", "height", "weight", "income"]
@@ -71,16 +71,17 @@ def test_directions_and_importances(learner, settings, n_directions):
     assert k == n_directions if n_directions != "auto" else 1 <= k <= 4
     assert isinstance(k, int)
     assert model.components_.shape == (k, 4)
-    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(k), atol=1e-12)
-    largest = np.argmax(np.abs(model.components_), axis=1)
-    assert np.all(model.components_[np.arange(k), largest] > 0)
+    loadings = model.components_ * model.scale_
+    np.testing.assert_array_equal(model.loadings_, loadings)
+    np.testing.assert_allclose(loadings @ loadings.T, np.eye(k), atol=1e-12)
     assert model.component_importances_.shape == (k,)
     assert np.all(np.diff(model.component_importances_) <= 0)
     assert model.feature_importances_.shape == (4,)
     for importances in (model.component_importances_, model.feature_importances_):
         assert np.all(importances >= 0)
         np.testing.assert_allclose(importances.sum(), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(model.transform(X), X @ model.components_.T, rtol=1e-12)
+    expected = centered(model, X) @ model.components_.T
+    np.testing.assert_allclose(model.transform(X), expected, rtol=1e-10, atol=1e-12)
 
 
 @bkernn
@@ -88,8 +89,8 @@ def test_directions_and_importances(learner, settings, n_directions):
 def test_penalties_of_variables_give_coordinate_axes(learner, penalty):
     X, y = sample(learner)
     model = light(learner, penalty=penalty, n_directions=4).fit(X, y)
-    np.testing.assert_array_equal(np.sort(model.components_, axis=1), np.eye(4)[[3] * 4])
-    axes = np.argmax(model.components_, axis=1)
+    np.testing.assert_array_equal(np.sort(np.abs(model.loadings_), axis=1), np.eye(4)[[3] * 4])
+    axes = np.argmax(np.abs(model.components_), axis=1)
     assert sorted(axes) == [0, 1, 2, 3]
     np.testing.assert_allclose(
         model.component_importances_, model.feature_importances_[axes], rtol=1e-12
@@ -104,9 +105,12 @@ def test_leading_direction_spans_the_particles_of_rank_one(learner):
     W = np.outer(np.linspace(-1, 1, 8), line)
     model = light(learner, init=W, optimizer="plain", max_iter=1, n_directions=1)
     model.fit(X, y)
-    leading = np.linalg.svd(model.particles_ * X.std(axis=0))[2][0] / X.std(axis=0)
-    leading /= np.linalg.norm(leading)
-    assert abs(model.components_[0] @ leading) == pytest.approx(1.0, abs=1e-9)
+    leading = np.linalg.svd(model.particles_ * X.std(axis=0))[2][0]
+    assert abs(model.loadings_[0] @ leading) == pytest.approx(1.0, abs=1e-9)
+
+
+def centered(model, X):
+    return X - model.mean_
 
 
 @every
@@ -158,11 +162,15 @@ def test_number_of_directions_of_planted_problems(make, k, noise):
     assert model.n_directions_ == k
 
 
-def test_signs_are_fixed_by_the_largest_entry():
-    rows = np.array([[1.0, -2.0], [3.0, -2.0], [0.0, 0.0], [-1.0, 0.5]])
-    expected = np.array([[-1.0, 2.0], [3.0, -2.0], [0.0, 0.0], [1.0, -0.5]])
-    np.testing.assert_array_equal(fix_signs(rows), expected)
-    np.testing.assert_array_equal(rows[0], [1.0, -2.0])
+@every
+def test_the_prediction_rises_along_every_direction(learner):
+    X, y = sample(learner)
+    model = light(learner, n_directions=3).fit(X, y)
+    values = np.atleast_2d(decision(model, X).T)
+    features = model.transform(X)
+    together = (values - values.mean(axis=1, keepdims=True)) @ (features - features.mean(axis=0))
+    for of_functions in together.T:
+        assert of_functions[np.argmax(np.abs(of_functions))] >= 0.0
 
 
 # Data frames
@@ -203,7 +211,8 @@ def test_output_as_data_frames(learner, output, frame):
     prefix = learner.__name__.lower()
     assert list(table.columns) == [f"{prefix}0", f"{prefix}1"]
     assert list(model.get_feature_names_out()) == list(table.columns)
-    np.testing.assert_allclose(np.asarray(table), X @ model.components_.T, rtol=1e-12)
+    expected = centered(model, X) @ model.components_.T
+    np.testing.assert_allclose(np.asarray(table), expected, rtol=1e-10, atol=1e-12)
     assert isinstance(light(learner).set_output(transform=output).fit_transform(X, y), frame)
 
 
@@ -224,7 +233,8 @@ def test_transform_of_the_largest_numbers_is_finite(learner, dtype):
     far[1, ::2] *= -1
     assert np.isfinite(model.transform(far)).all()
     # Nothing else is cut off.
-    np.testing.assert_array_equal(model.transform(1e300 * X), 1e300 * X @ model.components_.T)
+    expected = 1e300 * X @ model.components_.T
+    np.testing.assert_allclose(model.transform(1e300 * X), expected, rtol=1e-12)
 
 
 # Life of an estimator

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.base.arrays import validated
-from kernlens.subspace import estimate_n_directions, fix_signs, shares_of
+from kernlens.subspace import estimate_n_directions, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -70,20 +70,33 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     Attributes
     ----------
     components_ : ndarray of shape (n_directions_, n_features)
-        Orthonormal rows, most important first, in the units of the X passed to `fit`; the entry of
-        largest size in every row is positive.
+        Directions, most important first, for columns in the units of the X passed to `fit`. The
+        rows of ``components_ * scale_`` are orthonormal, so that directions and features do not
+        depend on these units. The prediction rises along every direction, on average over rows.
     component_importances_ : ndarray of shape (n_directions_,)
         Non-negative, decreasing, sums to 1.
     feature_importances_ : ndarray of shape (n_features,)
         Non-negative, sums to 1.
     n_directions_ : int
         Number of directions kept.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is taken from the columns, and what they are divided by: 1 for all of them without
+        `standardize`.
     """
 
     components_: FloatArray
     component_importances_: FloatArray
     feature_importances_: FloatArray
     n_directions_: int
+    mean_: FloatArray
+    scale_: FloatArray
+
+    @property
+    def loadings_(self) -> FloatArray:
+        """Weights of the columns per standard deviation, ``components_ * scale_``, unit rows."""
+        check_is_fitted(self)
+        loadings: FloatArray = self.components_ * self.scale_
+        return loadings
 
     def transform(self, X: ArrayLike) -> Any:
         """Project on the learned directions.
@@ -96,13 +109,16 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_directions_)
-            ``X @ components_.T``, with entries of X too large to be added up cut off.
+            ``(X - mean_) @ components_.T``, with entries of X too large to be added up cut off.
         """
         check_is_fitted(self)
         rows: FloatArray = validated(self, X, reset=False, dtype=[np.float64, np.float32])
+        # In double precision: a shift that is large beside the spread has taken digits already.
+        with np.errstate(over="ignore"):
+            scaled = (rows.astype(np.float64, copy=False) - self.mean_) / self.scale_
         # Sums of larger entries overflow, and differences of what overflows are no numbers.
-        limit = np.finfo(rows.dtype).max / (2 * rows.shape[1])
-        return rows.clip(-limit, limit) @ self.components_.astype(rows.dtype, copy=False).T
+        limit = float(np.finfo(rows.dtype).max) / (2 * rows.shape[1])
+        return (scaled.clip(-limit, limit) @ self.loadings_.T).astype(rows.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -115,7 +131,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _store_directions(
         self,
-        components: FloatArray,
+        loadings: FloatArray,
         importances: FloatArray,
         feature_importances: FloatArray,
         n_directions: int | str,
@@ -126,7 +142,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Parameters
         ----------
-        components : ndarray of shape (r, n_features)
+        loadings : ndarray of shape (r, n_features)
             Orthonormal rows for columns divided by `scale`, most important first.
         importances : ndarray of shape (r,)
             Non-negative, decreasing.
@@ -140,16 +156,10 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Columns in use; None for all of them.
         """
         if isinstance(n_directions, str):
-            n_columns = components.shape[1] if n_columns is None else n_columns
+            n_columns = loadings.shape[1] if n_columns is None else n_columns
             n_directions = estimate_n_directions(importances, n_columns)
-        n_directions = min(n_directions, len(components))
-        kept = components[:n_directions] / scale
-        # Orthonormal again in the new units, in the order of importance, spans unchanged. Rounding
-        # must not give a column that no direction has a part in them: units of very different size
-        # make directions parallel to the last digit, and what then completes them is rounding.
-        used = kept.any(axis=0)
-        kept[:, used] = np.linalg.qr(kept[:, used].T)[0].T
-        self.components_ = fix_signs(kept)
+        n_directions = min(n_directions, len(loadings))
+        self.components_ = loadings[:n_directions] / scale
         self.component_importances_ = shares_of(importances[:n_directions])
         self.feature_importances_ = shares_of(feature_importances)
         self.n_directions_ = n_directions

@@ -34,12 +34,16 @@ from kernlens.base.arrays import class_numbers, validated
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.function import FittedFunction
-from kernlens.base.learner import Directions, Learned, Learner
+from kernlens.base.learner import Learned, Learner
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
+from kernlens.subspace import rising_signs
 
 #: Steeper slopes count as this, so that sums of their squares do not overflow.
 STEEPEST = 1e150
+
+#: Rows that say along which way of a direction the prediction rises.
+ROWS_FOR_SIGNS = 1000
 
 #: Given the name of a stage, returns the callback of its iterations.
 Stage = Callable[[str], Callable[[int, float], None]]
@@ -232,7 +236,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         self.status_ = learned.status.value
         if learned.search is not None:
             self.alpha_search_ = learned.search.as_dict()
-        self._store_learned_directions(data.columns, learned.directions)
+        self._store_learned_directions(data, learned)
         self._store(data, plan, learned)
 
     def _store_units(self, columns: Columns, targets: Targets) -> None:
@@ -241,12 +245,18 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         self._target_mean, self._target_scale = targets.mean, targets.scale
         self._target_bounds = targets.bounds
 
-    def _store_learned_directions(self, columns: Columns, found: Directions) -> None:
+    def _store_learned_directions(self, data: FitData, learned: Learned) -> None:
+        columns, found = data.columns, learned.directions
         kept = self.n_directions
         if kept == "auto" and found.n_relevant is not None:
             kept = found.n_relevant
+        # Rows are in the order of a hash: the first of them are a random sample.
+        inputs = data.rows.X[:ROWS_FOR_SIGNS]
+        with self._blas():
+            values = learned.function.decision(inputs)
+        signs = rising_signs(found.components, inputs, values)
         self._store_directions(
-            columns.embed(found.components),
+            columns.embed(found.components * signs[:, None]),
             found.importances,
             columns.embed(found.of_inputs[None])[0],
             kept,

@@ -80,11 +80,7 @@ class WeightFunctionMixin:
         columns = self._columns
         directions = np.zeros((0, columns.n_inputs))
         if columns.n_varying:
-            units = (self.components_ * columns.scale)[:, columns.varying]
-            # Orthonormal for standardised columns, the first one unchanged.
-            Q, R = np.linalg.qr(units.T)
-            directions = np.zeros((len(units), columns.n_inputs))
-            directions[:, : columns.n_varying] = Q.T * np.sign(np.diagonal(R))[:, None]
+            directions = columns.select(self.components_ * columns.scale)
         stumps = self._instantiation.additive
         return WeightSpace(np.flatnonzero(columns.varying), directions, self._sigma, stumps)
 
