@@ -17,6 +17,7 @@ from kernlens import (
 )
 from kernlens.features.weightings import CustomWeighting
 from kernlens.methods.rkhs_weightings.instantiations import INSTANTIATIONS
+from kernlens.methods.rkhs_weightings.options import alphas_of
 
 REGRESSORS = [RKHSWeightingRegressor, RandomKitchenSinksRegressor]
 CLASSIFIERS = [RKHSWeightingClassifier, RandomKitchenSinksClassifier]
@@ -362,3 +363,8 @@ def test_the_number_of_weights_of_a_stream_is_that_of_its_first_batch():
     stream.set_params(solver="least_squares").partial_fit(X[:30], y[:30])
     stream.set_params(n_random_features=7).partial_fit(X[30:], y[30:])
     np.testing.assert_allclose(stream.predict(X), whole, rtol=0, atol=1e-10)
+
+
+def test_a_word_in_an_array_is_the_word():
+    assert alphas_of(np.array("auto")) is None
+    assert alphas_of(np.array(0.5)) == (0.5,)

@@ -170,9 +170,10 @@ class PaperAlpha:
 def alphas_of(alpha: Any) -> tuple[float, ...] | None:
     """Different values that an argument `alpha` lists, None for the grid of the solver."""
     value = alpha.value if isinstance(alpha, PaperAlpha) else alpha
-    if isinstance(value, str):
+    values = check_sequence("alpha", value)
+    if isinstance(values[0], str):
         return None
-    return tuple(dict.fromkeys(float(one) for one in check_sequence("alpha", value)))
+    return tuple(dict.fromkeys(float(one) for one in values))
 
 
 @dataclass(frozen=True)
