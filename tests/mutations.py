@@ -212,8 +212,8 @@ FAULTS = (
     ),
     Fault(
         "base/columns.py",
-        "            full[..., self.varying] = moved / self.scale[self.varying]",
-        "            full[..., self.varying] = moved * self.scale[self.varying]",
+        "            full[..., self.used] = moved / self.scale[self.used]",
+        "            full[..., self.used] = moved * self.scale[self.used]",
         "base/test_columns.py",
     ),
     Fault(

@@ -155,6 +155,10 @@ class Loss(ABC):
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
         """The constant of lowest weighted loss, or close to it, (n_targets,)."""
 
+    def in_units_of(self, unit: float) -> Loss:
+        """The same loss for targets divided by `unit`, up to a factor."""
+        return self
+
 
 class SquaredLoss(Loss):
     """``1/2 |y - f|^2`` (BKerNN, Section 3.1)."""
@@ -206,6 +210,10 @@ class HuberLoss(Loss):
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
         return weighted_quantile(y.T, weights, 0.5)
+
+    def in_units_of(self, unit: float) -> HuberLoss:
+        """A bend at the same residual."""
+        return HuberLoss(self.delta / unit)
 
 
 class LogisticLoss(Loss):

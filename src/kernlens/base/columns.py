@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from kernlens._array import BoolArray, FloatArray
+from kernlens._array import FloatArray, IntArray
 
 #: Larger inputs count as this, so that their squares do not overflow.
 LARGEST_INPUT = {np.float64: 1e100, np.float32: 1e15}
@@ -53,9 +53,9 @@ def center_and_scale(
 class Columns:
     """From rows in the units of the user to the inputs of a learner, and back.
 
-    The inputs are ``(x - mean) / scale`` of the columns that vary, kept within `limit`, and one
-    more constant input if there is a bias. Without a column that varies there is one input of
-    zeros, so that every learner has something to look at.
+    The inputs are ``(x - mean) / scale`` of the columns that vary, kept within `limit`, in an order
+    of their own, and one more constant input if there is a bias. Without a column that varies there
+    is one input of zeros, so that every learner has something to look at.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Columns:
         Weighted means of the columns.
     scale : ndarray of shape (n_features,)
         Weighted standard deviations, 1 for constant columns; all 1 if columns are only centred.
-    varying : ndarray of bool of shape (n_features,)
-        Columns in use.
+    used : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs.
     limit : ndarray of shape (n_features,) or None
         Largest size of an input from every column; None for what the precision allows.
     bias : float
@@ -76,7 +76,7 @@ class Columns:
 
     mean: FloatArray
     scale: FloatArray
-    varying: BoolArray
+    used: IntArray
     limit: FloatArray | None = None
     bias: float = 0.0
     order: Literal["C", "F"] = "C"
@@ -98,19 +98,23 @@ class Columns:
     @property
     def n_varying(self) -> int:
         """Number of columns in use."""
-        return int(self.varying.sum())
+        return len(self.used)
 
     @property
     def n_inputs(self) -> int:
         """Number of inputs, at least 1."""
         return max(1, self.n_varying + (self.bias != 0.0))
 
+    def in_order(self, order: IntArray) -> Columns:
+        """The same with the inputs in another order, given by their numbers (n_varying,)."""
+        return replace(self, used=self.used[order])
+
     def apply(self, X: FloatArray) -> FloatArray:
         """Return the inputs (n_samples, n_inputs), in the precision of X."""
         scaled = self._scaled(X)
         limit = self._limit(X)
         columns = [np.clip(scaled, -limit, limit, out=scaled)]
-        if self.bias != 0.0 or not self.varying.any():
+        if self.bias != 0.0 or not self.n_varying:
             columns.append(np.full((len(X), 1), min(self.bias, LARGEST_INPUT[X.dtype.type])))
         inputs = columns[0] if len(columns) == 1 else np.hstack(columns)
         return inputs.astype(X.dtype, order=self.order, copy=False)
@@ -122,7 +126,7 @@ class Columns:
         """
         inputs = np.zeros((len(directions), self.n_inputs))
         if self.n_varying:
-            inputs[:, : self.n_varying] = directions[:, self.varying]
+            inputs[:, : self.n_varying] = directions[:, self.used]
         else:
             inputs[:, 0] = directions[:, 0]
         return inputs
@@ -132,9 +136,9 @@ class Columns:
 
         Without a column that varies the one input stands for the first column: any would do.
         """
-        columns = np.zeros((len(directions), len(self.varying)))
+        columns = np.zeros((len(directions), len(self.mean)))
         if self.n_varying:
-            columns[:, self.varying] = directions[:, : self.n_varying]
+            columns[:, self.used] = directions[:, : self.n_varying]
         else:
             columns[:, 0] = directions[:, 0]
         return columns
@@ -154,27 +158,26 @@ class Columns:
         ndarray of shape (n_targets, n_samples, n_features)
             Zero for constant columns, and where a column is beyond its limit.
         """
-        full = np.zeros((*slopes.shape[:2], len(self.varying)))
+        full = np.zeros((*slopes.shape[:2], len(self.mean)))
         if self.n_varying:
             inside = np.abs(self._scaled(X)) <= self._limit(X)
             moved = slopes[..., : self.n_varying] * inside
-            full[..., self.varying] = moved / self.scale[self.varying]
+            full[..., self.used] = moved / self.scale[self.used]
         return full
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         """Columns in use without a limit, a new array."""
-        # Not X[:, varying], which NumPy lays out by columns.
-        scaled: FloatArray = X.compress(self.varying, axis=1) - self.mean[self.varying]
+        # Not X[:, used], which NumPy lays out by columns.
+        scaled: FloatArray = X.take(self.used, axis=1) - self.mean[self.used]
         with np.errstate(over="ignore"):
             # A limit follows wherever this may overflow.
-            scaled /= self.scale[self.varying]
+            scaled /= self.scale[self.used]
         return scaled
 
     def _limit(self, X: FloatArray) -> FloatArray | float:
-        return LARGEST_INPUT[X.dtype.type] if self.limit is None else self.limit[self.varying]
+        return LARGEST_INPUT[X.dtype.type] if self.limit is None else self.limit[self.used]
 
 
-def varying_columns(X: FloatArray, mean: FloatArray) -> BoolArray:
-    """Say which columns of X (n_samples, n_features) vary by more than rounding."""
-    varying: BoolArray = np.ptp(X, axis=0) > 10 * np.finfo(np.float64).eps * np.abs(mean)
-    return varying
+def varying_columns(X: FloatArray, mean: FloatArray) -> IntArray:
+    """Numbers of the columns of X (n_samples, n_features) that vary by more than rounding."""
+    return np.flatnonzero(np.ptp(X, axis=0) > 10 * np.finfo(np.float64).eps * np.abs(mean))

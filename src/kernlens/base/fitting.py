@@ -27,7 +27,7 @@ from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
 from kernlens._result import Status
-from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens._rows import CanonicalRows, canonical_rows, invariant_order
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
 from kernlens.base.arrays import class_numbers, validated
@@ -119,6 +119,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     mean_: FloatArray
     scale_: FloatArray
+    inputs_: IntArray
 
     def _check_parameters(self) -> None:
         """Refuse arguments that are out of range, each in one sentence, before any work."""
@@ -201,10 +202,19 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
     def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows, unit = canonical_rows(X, y, weights).with_relative_weights()
+        columns, targets = self._measure_columns(rows), self._measure_targets(rows)
+        # Folds, starts and samples follow an order of rows and columns that says nothing of units.
+        order = invariant_order(
+            columns.apply(rows.X)[:, : columns.n_varying], targets.apply(rows.y)
+        )
+        rows = rows.in_order(order.rows)
+        # Measured again: sums in the old order have other last digits.
+        columns = self._measure_columns(rows).in_order(order.columns)
+        targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
-        columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y))
+        loss = loss.in_units_of(float(np.mean(targets.scale)))
         return FitData(rows, columns, targets, loss, strata, unit, self.random_state)
 
     @contextmanager
@@ -241,7 +251,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     def _store_units(self, columns: Columns, targets: Targets) -> None:
         self.mean_, self.scale_ = columns.mean, columns.scale
-        self._varying, self._limit, self._bias = columns.varying, columns.limit, columns.bias
+        self.inputs_, self._limit, self._bias = columns.used, columns.limit, columns.bias
         self._target_mean, self._target_scale = targets.mean, targets.scale
         self._target_bounds = targets.bounds
 
@@ -268,7 +278,7 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
 
     @property
     def _columns(self) -> Columns:
-        return Columns(self.mean_, self.scale_, self._varying, self._limit, self._bias, self._order)
+        return Columns(self.mean_, self.scale_, self.inputs_, self._limit, self._bias, self._order)
 
     @property
     def _targets(self) -> Targets:

@@ -141,7 +141,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         )
 
     def _memory(self, data: FitData, plan: LaplacianPlan) -> Memory:
-        n_points, n_columns = int(data.rows.group[-1]) + 1, len(data.columns.varying)
+        n_points, n_columns = int(data.rows.group[-1]) + 1, len(data.columns.mean)
         n_atoms = float(n_points) * (self._rank(data.rows.X.shape[1]) + 1)
         held = SOLVERS[plan.solver].numbers_held(n_atoms)
         if plan.given is None or is_classifier(self):

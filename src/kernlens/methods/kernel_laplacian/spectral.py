@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from kernlens._array import BoolArray, FloatArray
-from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens._array import FloatArray, IntArray
+from kernlens._rows import CanonicalRows, canonical_rows, invariant_order
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens.base.arrays import validated
 from kernlens.base.columns import Columns
@@ -33,7 +33,7 @@ class LaplacianEigenfunctions(KernelSpace):
 
     mean_: FloatArray
     scale_: FloatArray
-    _varying: BoolArray
+    inputs_: IntArray
 
     def _fit_eigenfunctions(
         self, X: FloatArray, weights: FloatArray, n_components: int
@@ -41,7 +41,11 @@ class LaplacianEigenfunctions(KernelSpace):
         """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows, _ = canonical_rows(X, np.zeros((1, len(X))), weights).with_relative_weights()
-        columns = Columns.of(rows.X, rows.weights, bool(self.standardize), order="F")
+        order = invariant_order(self._columns_of(rows).apply(rows.X), rows.y)
+        rows = rows.in_order(order.rows)
+        columns = self._columns_of(rows)
+        if columns.n_varying:
+            columns = columns.in_order(order.columns)
         points = columns.apply(rows.X)
         length = self._length(points)
         n, d = points.shape
@@ -59,6 +63,9 @@ class LaplacianEigenfunctions(KernelSpace):
         self._store_function(replace(found.function, length=length), columns)
         self.eigenvalues_, self.alpha_ = found.eigenvalues / length**2, alpha / length**2
         return rows
+
+    def _columns_of(self, rows: CanonicalRows) -> Columns:
+        return Columns.of(rows.X, rows.weights, bool(self.standardize), order="F")
 
     def _checked_alpha(self, length: float) -> float:
         """The given alpha in units of the length scale, if it is in proportion."""
@@ -81,7 +88,7 @@ class LaplacianEigenfunctions(KernelSpace):
         """Keep the functions as plain arrays, with the units of their argument."""
         for name in PARTS_OF_FUNCTIONS:
             self.__dict__.pop(name, None)
-        self.mean_, self.scale_, self._varying = columns.mean, columns.scale, columns.varying
+        self.mean_, self.scale_, self.inputs_ = columns.mean, columns.scale, columns.used
         self._kernel, self._function_kind = self.kernel, function.kind
         for name, value in function.arrays().items():
             setattr(self, name, value)
@@ -92,5 +99,5 @@ class LaplacianEigenfunctions(KernelSpace):
         return self._values(validated(self, X, reset=False, dtype=np.float64))
 
     def _values(self, X: FloatArray) -> FloatArray:
-        inputs = Columns(self.mean_, self.scale_, self._varying, order="F").apply(X)
+        inputs = Columns(self.mean_, self.scale_, self.inputs_, order="F").apply(X)
         return np.ascontiguousarray(self._function.decision(inputs).T)

@@ -78,11 +78,11 @@ class WeightFunctionMixin:
         """
         check_is_fitted(self)
         columns = self._columns
-        directions = np.zeros((0, columns.n_inputs))
+        directions: FloatArray = np.zeros((0, columns.n_inputs))
         if columns.n_varying:
             directions = columns.select(self.components_ * columns.scale)
         stumps = self._instantiation.additive
-        return WeightSpace(np.flatnonzero(columns.varying), directions, self._sigma, stumps)
+        return WeightSpace(columns.used, directions, self._sigma, stumps)
 
     def weight_function(self, W: ArrayLike, *, normalized: bool = False) -> FloatArray:
         """The learned weight function alpha(w), with f(x) = intercept + E_w[alpha(w) phi(w, x)].
