@@ -179,12 +179,18 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         check_memory(memory.n_bytes, memory.advice)
         self._learn_planned(data, plan)
 
-    def _learn_planned(self, data: FitData, plan: Any) -> None:
-        """Learn what is planned, and turn the outcome into fitted attributes."""
+    def _learn_planned(self, data: FitData, plan: Any, *, calibrated: bool = False) -> None:
+        """Learn what is planned, and turn the outcome into fitted attributes.
+
+        With `calibrated`, an interruption of the calibration loses the fit.
+        """
         with self._fitting() as stage:
             learner = self._learner(data, plan, stage)
             learned = _learn_or_keep(learner)
-        learned = self._calibrate_or_keep(learner, learned)
+        if calibrated:
+            self._calibrate(learner, learned)
+        else:
+            learned = self._calibrate_or_keep(learner, learned)
         self._store_fit(data, plan, learned)
         _warn_of_the_end(learned.status)
 

@@ -37,6 +37,8 @@ from kernlens.methods.rkhs_weightings.solvers import SOLVERS
 
 #: A smaller alpha, relative to the features, is rounding, and a larger one leaves the constant.
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-15, 1e15
+#: Beside a larger constant the columns have no digits left.
+LARGEST_BIAS = 1e8
 SINKS_SOLVERS = ("least_squares", "lasso", "exact")
 
 
@@ -82,11 +84,11 @@ _SHARED: dict[str, Parameter] = {
         kernel.""",
     ),
     "bias": Parameter(
-        NonNegative(largest=LARGEST_VALUE),
+        NonNegative(largest=LARGEST_BIAS),
         3.0,
         "float",
         """Value of a constant column that is added to the standardised ones, so that functions need
-        not be homogeneous in x, at most 1e100; 0 is the paper's model.""",
+        not be homogeneous in x, at most 1e8; 0 is the paper's model.""",
         search=(1.0,),
     ),
     "fit_intercept": Parameter(

@@ -77,7 +77,8 @@ class StreamMixin(BaseRandomFeatures):
         plan = self._batch_plan(data)
         memory = self._memory(data, plan)
         check_memory(memory.n_bytes, memory.advice)
-        self._learn_planned(data, plan)
+        # A batch that was interrupted can be given again, and is then learned as a whole.
+        self._learn_planned(data, plan, calibrated=True)
 
     def _prepare_more(self, X: FloatArray, y: FloatArray, weights: FloatArray) -> FitData:
         """A batch in the units of the first one."""
