@@ -39,14 +39,14 @@ def test_constants_are_left_out_whatever_their_size(constant):
     X = rows()
     X[:, 1] = constant
     columns = Columns.of(X, WEIGHTS, True)
-    np.testing.assert_array_equal(columns.varying, [True, False, True, True, False])
+    np.testing.assert_array_equal(columns.used, [0, 2, 3])
     assert columns.scale[1] == 1.0 and columns.mean[1] == constant
 
 
 def test_a_column_that_varies_by_rounding_is_a_constant():
     X = rows()
     X[:, 0] = 1e6 * (1.0 + np.finfo(float).eps * RNG.integers(-1, 2, size=30))
-    assert not Columns.of(X, WEIGHTS, True).varying[0]
+    assert 0 not in Columns.of(X, WEIGHTS, True).used
 
 
 def test_without_a_varying_column_there_is_one_input_of_zeros():
@@ -97,7 +97,7 @@ def test_rows_are_not_changed():
 def test_derivatives_are_those_of_a_function_of_the_inputs():
     X = rows()[:, [0, 3, 4]]
     columns = Columns.of(X, WEIGHTS, True, bias=0.5)
-    columns = Columns(columns.mean, columns.scale, columns.varying, np.full(3, 1.2), 0.5)
+    columns = Columns(columns.mean, columns.scale, columns.used, np.full(3, 1.2), 0.5)
     w = np.array([0.3, -0.8, 2.0])
 
     def f(rows):
