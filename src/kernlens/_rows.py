@@ -1,9 +1,8 @@
-"""One order of rows and columns: a fit depends on the data, not on how they are listed.
+"""Distinct rows in one order: a fit depends on the data, not on how they are listed.
 
-Repeated rows are merged into one row with the sum of their weights. Rows, and columns, come in the
-order of a hash of their standardised and rounded content. Folds, subsamples and random starts are
-taken along these orders. A fit is then the same for rows and columns in any order, for columns and
-targets in any unit, and for weights instead of repetitions; and no copy of a training row is ever
+Repeated rows are merged into one row with the sum of their weights, and rows come out in the order
+of a hash of their content. Folds and subsamples are taken along that order. A fit is then the same
+for rows in any order and for weights instead of repetitions, and no copy of a training row is ever
 in a validation part.
 """
 
@@ -18,9 +17,6 @@ from kernlens._array import FloatArray
 
 #: Binary digits that are kept of a weight.
 WEIGHT_BITS = 33
-#: Content is rounded to this share of its size before it is hashed.
-STEPS = 2.0**20
-LARGEST_STEP = 2**62
 
 
 @dataclass(frozen=True)
@@ -138,67 +134,11 @@ def _row_hash(rows: FloatArray) -> NDArray[np.uint64]:
         bits = np.ascontiguousarray(column, dtype=np.float64) + 0.0
         if np.all(bits == bits[:1]):
             continue
-        code = _mix(code ^ bits.view(np.uint64))
+        code = mix(code ^ bits.view(np.uint64))
     return code
 
 
-@dataclass(frozen=True)
-class InvariantOrder:
-    """An order of rows and columns that depends on what they say, not on how they are written.
-
-    Attributes
-    ----------
-    rows : ndarray of int of shape (n_rows,)
-    columns : ndarray of int of shape (n_columns,)
-    """
-
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-
-
-def invariant_order(inputs: FloatArray, targets: FloatArray) -> InvariantOrder:
-    """Order rows and columns by hashes of their rounded content.
-
-    The hash of a row is a sum over columns, and that of a column a sum over rows, so that neither
-    depends on the order of the other. Content is rounded to a millionth of a column's root mean
-    square: a change of units changes its last digits. Rows that agree to that precision are ordered
-    by their value in the first column, and rows with the same inputs by their targets.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_columns)
-        Centred columns.
-    targets : ndarray of shape (n_targets, n_rows)
-        Not a number where a target is missing. Their sign is not looked at.
-    """
-    n_rows, n_columns = inputs.shape
-    of_inputs = np.zeros(n_rows, dtype=np.uint64)
-    for column in inputs.T:
-        code = _code(column)
-        of_inputs += _mix(code ^ code.sum(dtype=np.uint64))
-    of_targets = np.zeros(n_rows, dtype=np.uint64)
-    for target in np.abs(targets):
-        code = _code(target)
-        of_targets += _mix(code ^ code.sum(dtype=np.uint64))
-    both = of_inputs ^ _mix(of_targets)
-    keys = [_mix(_code(column) ^ both).sum(dtype=np.uint64) for column in inputs.T]
-    columns = np.argsort(np.array(keys, dtype=np.uint64), kind="stable")
-    ties = [inputs[:, columns[0]]] if n_columns else []
-    rows = np.lexsort((targets[0], of_targets, *ties, of_inputs))
-    return InvariantOrder(rows, columns)
-
-
-def _code(values: FloatArray) -> NDArray[np.uint64]:
-    """A hash of every value, rounded."""
-    known = np.nan_to_num(values.astype(np.float64), nan=0.0)
-    largest = float(np.abs(known).max(initial=0.0)) or 1.0
-    size = largest * float(np.sqrt(np.mean(np.square(known / largest))))
-    steps = np.rint(known / size * STEPS).clip(-LARGEST_STEP, LARGEST_STEP).astype(np.int64)
-    steps[np.isnan(values)] = -LARGEST_STEP
-    return _mix(steps.view(np.uint64))
-
-
-def _mix(code: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(code: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of the splitmix64 generator, a bijection that spreads every bit."""
     code = code + np.uint64(0x9E3779B97F4A7C15)
     code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

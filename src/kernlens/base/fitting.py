@@ -23,11 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
+from kernlens._invariance import invariant_order, leading_digits
 from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
 from kernlens._result import Status
-from kernlens._rows import CanonicalRows, canonical_rows, invariant_order
+from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
 from kernlens.base.arrays import class_numbers, validated
@@ -219,7 +220,11 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
-        rows = replace(rows, X=columns.apply(rows.X), y=targets.apply(rows.y))
+        rows = replace(
+            rows,
+            X=leading_digits(columns.apply(rows.X)),
+            y=leading_digits(targets.apply(rows.y).T).T,
+        )
         loss = loss.in_units_of(float(np.mean(targets.scale)))
         return FitData(rows, columns, targets, loss, strata, unit, self.random_state)
 

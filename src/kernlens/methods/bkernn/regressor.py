@@ -8,8 +8,10 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
+from kernlens._rows import CanonicalRows
 from kernlens._validation import check_choice
 from kernlens.base.predictions import DecisionRegressorMixin
+from kernlens.base.targets import Targets
 from kernlens.losses import HuberLoss, Loss, SquaredLoss
 from kernlens.methods.bkernn.estimator import BaseBKerNN
 from kernlens.methods.bkernn.parameters import PARAMETERS
@@ -136,6 +138,9 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _measure_targets(self, rows: CanonicalRows) -> Targets:
+        return Targets.standardized(rows.y, rows.weights)
 
     def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
         if isinstance(self.loss, HuberLoss):

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._rows import CanonicalRows, canonical_rows, invariant_order
+from kernlens._invariance import invariant_order, leading_digits
+from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens.base.arrays import validated
 from kernlens.base.columns import Columns
@@ -46,7 +47,7 @@ class LaplacianEigenfunctions(KernelSpace):
         columns = self._columns_of(rows)
         if columns.n_varying:
             columns = columns.in_order(order.columns)
-        points = columns.apply(rows.X)
+        points = leading_digits(columns.apply(rows.X))
         length = self._length(points)
         n, d = points.shape
         memory = self._memory_of(n, X.shape[1], self._centers())
