@@ -59,6 +59,8 @@ class Presses:
     pressed: list[float] = field(default_factory=list)
 
     def __enter__(self) -> Presses:
+        # A process in the background inherits that SIGINT is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGPROF, self._press)
         signal.setitimer(signal.ITIMER_PROF, self.delays[0])
         return self

@@ -22,6 +22,7 @@ from kernlens._validation import (
     check_choice,
     check_count,
     check_flag,
+    check_most,
     check_n_jobs,
     check_non_negative,
     check_positive,
@@ -79,17 +80,21 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Count(Kind):
-    """An integer of at least `least`, or one of some words; `other` is for the sentence."""
+    """An integer within bounds, or one of some words; `other` is for the sentence."""
 
     words: tuple[str, ...] = ()
     other: str | None = None
     least: int = 1
+    most: int | None = None
 
     def check(self, name: str, value: Any) -> None:
         check_count(name, value, words=self.words, other=self.other, least=self.least)
+        if self.most is not None:
+            check_most(name, value, self.most)
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (self.least - 1, -3, 2.5, *NOT_NUMBERS)
+        more = () if self.most is None else (self.most + 1,)
+        return (self.least - 1, -3, 2.5, *more, *NOT_NUMBERS)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from kernlens._machine import memory_limit
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
 #: Squares of what varies by less vanish there.
+#: Starts that a fit comes to the end of.
+MOST_STARTS = 10_000
 SMALLEST_SPREAD = 1e-100
 
 
@@ -116,6 +118,12 @@ def check_count(
         allowed += "" if other is None else f"{other} or "
         bounds = f"{least}" if most is None else f"{least} and at most {most[0]} = {most[1]}"
         raise ValueError(f"{name} must be {allowed}an integer of at least {bounds}, got {value!r}.")
+
+
+def check_most(name: str, value: Any, most: int) -> None:
+    """Refuse an integer of which a fit would not come to the end; words have no size."""
+    if not isinstance(value, str) and int(value) > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
 
 
 def check_choice(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernlens._validation import (
+    MOST_STARTS,
     check_choice,
     check_count,
+    check_most,
     check_non_negative,
     check_positive,
     check_size,
@@ -88,7 +90,7 @@ class RandomMaps:
     Parameters
     ----------
     number : int, default=10
-        How many are compared.
+        How many are compared, at most 10,000.
 
     Examples
     --------
@@ -100,3 +102,4 @@ class RandomMaps:
 
     def __post_init__(self) -> None:
         check_count("number", self.number)
+        check_most("number", self.number, MOST_STARTS)

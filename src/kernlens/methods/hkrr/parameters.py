@@ -26,6 +26,7 @@ from kernlens._parameters import (
     Positive,
     Regularization,
 )
+from kernlens._validation import MOST_STARTS
 from kernlens.kernels.radial import RADIAL_KERNELS, RadialKernel, check_radial_kernel
 from kernlens.methods.hkrr.alternating_gradient import AlternatingGradient
 from kernlens.methods.hkrr.options import Centers, Constraint, RandomMaps
@@ -42,7 +43,9 @@ LARGEST_ALPHA = 1e15
 class FirstMaps(Kind):
     """A word, a number, a RandomMaps or a matrix; the shape of a matrix is checked in a fit."""
 
-    scalar = Count(words=("auto", "random", "subspace"), other="a RandomMaps or a matrix")
+    scalar = Count(
+        words=("auto", "random", "subspace"), other="a RandomMaps or a matrix", most=MOST_STARTS
+    )
 
     def check(self, name: str, value: Any) -> None:
         if not isinstance(value, RandomMaps) and np.ndim(value) == 0:
@@ -147,9 +150,10 @@ SHARED_PARAMETERS: Parameters = {
         """First maps: ten random ones (``"random"``, or another number by
         ``kernlens.RandomMaps(3)``); the root of the average gradient outer product of a plain
         kernel ridge fit (``"subspace"``); both (``"auto"``, or an integer for another number of
-        random ones); or a given matrix, in the units the rows are used in, whose number of rows is
-        then `n_components`. The one that predicts held-out rows best is taken (Section 5). A search
-        that gets nowhere is started again from the next one, twice at most.""",
+        random ones, at most 10,000); or a given matrix, in the units the rows are used in, whose
+        number of rows is then `n_components`. The one that predicts held-out rows best is taken
+        (Section 5). A search that gets nowhere is started again from the next one, twice at
+        most.""",
     ),
     "refit": Parameter(
         Optional(Count(words=("auto", "exact"), other="None")),

@@ -24,6 +24,7 @@ from kernlens._parameters import (
     Positive,
     Regularization,
 )
+from kernlens._validation import MOST_STARTS
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS, check_differentiable_kernel
 from kernlens.kernels.dot_product import DotProductKernel
 from kernlens.kernels.radial import LaplaceKernel, RadialKernel
@@ -33,8 +34,6 @@ from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 METRICS = ("local", "euclidean")
 SUPERVISED_SOLVERS = ("auto", "exact", "cg", "nystrom", "random_features")
 SPECTRAL_SOLVERS = ("nystrom", "random_features")
-#: Largest number of starts of k-means.
-MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -78,19 +77,6 @@ class MissingLabel(Kind):
 
     def bad_values(self) -> tuple[Any, ...]:
         return ([0, 1], np.nan, ())
-
-
-@dataclass(frozen=True)
-class Starts(Count):
-    """A number of starts that a fit comes to the end of."""
-
-    def check(self, name: str, value: Any) -> None:
-        super().check(name, value)
-        if value > MOST_STARTS:
-            raise ValueError(f"{name} must be at most {MOST_STARTS}, got {value!r}.")
-
-    def bad_values(self) -> tuple[Any, ...]:
-        return (MOST_STARTS + 1, *super().bad_values())
 
 
 # What all four estimators have.
@@ -251,7 +237,7 @@ CLUSTERING_PARAMETERS: Parameters = {
         """Number of eigenfunctions in use. ``"auto"`` takes one less than clusters.""",
     ),
     "n_init": Parameter(
-        Starts(),
+        Count(most=MOST_STARTS),
         10,
         "int",
         """Number of starts of k-means, of which the best is kept; at most 10,000.""",
