@@ -8,11 +8,12 @@ from sklearn.base import clone
 
 from kernlens import BKerNNRegressor
 from kernlens._execution import effective_n_jobs
+from kernlens._invariance import leading_digits
 from kernlens.losses import HuberLoss
 from kernlens.methods.bkernn import learner as particle_learning
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.metrics import feature_learning_score
-from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty, ConcaveVariablePenalty
+from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 from reference import bkernn
 
 ROTATION_INVARIANT = ["basic", "feature", "concave_feature"]
@@ -49,17 +50,36 @@ def all_particles(model):
     return W
 
 
-def concavity(y, weights=None):
-    """Of the concave penalties by name: one over the standard deviation of y."""
-    centered = y - np.average(y, weights=weights)
+def inputs_of(model, X):
+    """Standardised rows as a fit sees them."""
+    return leading_digits((X - model.mean_) / model.scale_)
+
+
+def targets_of(y, weights=None):
+    """Standardised targets (n_targets, n_samples) as a fit sees them."""
+    mean = np.average(y, axis=-1, weights=weights)[..., None]
+    scale = np.sqrt(np.average((y - mean) ** 2, axis=-1, weights=weights))[..., None]
+    return leading_digits(np.atleast_2d((y - mean) / scale).T).T
+
+
+def concavity(t, weights):
+    """Of the concave penalties by name: one over the standard deviation, which is rounded, too."""
+    centered = t - np.average(t, weights=weights)
     return 1 / np.sqrt(np.average(centered**2, weights=weights))
 
 
-def oracle_of(model, loss, X, y, weights=None):
+def oracle_of(model, loss, X, t, weights=None):
+    """The oracle for the particles of a model and standardised targets."""
     weights = np.ones(len(X)) if weights is None else weights
-    centered = X - model.mean_
-    W = all_particles(model)
-    return bkernn.fit(model.kernel, loss, W, centered, y, weights, model.alpha_)
+    W = all_particles(model) * model.scale_
+    return bkernn.fit(model.kernel, loss, W, inputs_of(model, X), t, weights, model.alpha_)
+
+
+def standardized_predictions(model, X, y, weights=None):
+    """Predictions (n_targets, n_samples) in the units of the fit."""
+    mean = np.average(y, axis=-1, weights=weights)[..., None]
+    scale = np.sqrt(np.average((y - mean) ** 2, axis=-1, weights=weights))[..., None]
+    return (model.predict(X).T - mean) / scale
 
 
 # Against the oracle
@@ -72,32 +92,34 @@ def test_objective_and_predictions_are_the_oracle_s(kernel, penalty, optimizer):
     X, y = sample(n=30)
     weights = np.random.default_rng(1).uniform(0.2, 3.0, 30)
     model = fit(X, y, weights, kernel=kernel, penalty=penalty, optimizer=optimizer)
-    oracle = oracle_of(model, "squared", X, y[None], weights)
-    mean = np.average(X, axis=0, weights=weights)
-    scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-    omega = bkernn.omega(penalty, all_particles(model) * scale, concavity(y, weights))
+    oracle = oracle_of(model, "squared", X, targets_of(y, weights), weights)
+    W = all_particles(model) * model.scale_
+    omega = bkernn.omega(penalty, W, concavity(targets_of(y, weights)[0], weights))
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * omega, rel=1e-9)
     X_new = sample(seed=9)[0]
-    W, centered = all_particles(model), X - model.mean_
-    expected = bkernn.predict(kernel, W, centered, oracle, X_new - model.mean_)[0]
-    np.testing.assert_allclose(model.predict(X_new), expected, rtol=0, atol=1e-8)
+    rows = (X_new - model.mean_) / model.scale_
+    expected = bkernn.predict(kernel, W, inputs_of(model, X), oracle, rows)[0]
+    found = standardized_predictions(model, X_new, y, weights)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
 
 
 def test_huber_with_a_given_delta_is_the_oracle_s():
     X, y = sample(n=40)
     y[::7] += 20.0
-    model = fit(X, y, loss=HuberLoss(1.0))
-    oracle = oracle_of(model, "huber", X, y[None])
-    omega = bkernn.omega("feature", all_particles(model) * X.std(axis=0), 1.0)
+    # The oracle bends at 1: in the units of y that is its standard deviation.
+    model = fit(X, y, loss=HuberLoss(y.std()))
+    oracle = oracle_of(model, "huber", X, targets_of(y))
+    omega = bkernn.omega("feature", all_particles(model) * model.scale_, 1.0)
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * omega, rel=1e-8)
-    np.testing.assert_allclose(model.predict(X), oracle.decision[0], atol=1e-5)
+    found = standardized_predictions(model, X, y)
+    np.testing.assert_allclose(found, oracle.decision[0], atol=1e-5)
 
 
 def test_given_penalty_object_is_used():
     X, y = sample(n=40)
     model = fit(X, y, penalty=ConcaveFeaturePenalty(s=3.0, strength=0.5))
-    oracle = oracle_of(model, "squared", X, y[None])
-    omega = bkernn.omega("concave_feature", all_particles(model) * X.std(axis=0), 3.0)
+    oracle = oracle_of(model, "squared", X, targets_of(y))
+    omega = bkernn.omega("concave_feature", all_particles(model) * model.scale_, 3.0)
     assert model.objective_ == pytest.approx(oracle.value + 0.02 * 0.5 * omega, rel=1e-9)
 
 
@@ -108,8 +130,9 @@ def test_plain_is_algorithm_1(penalty):
     model = fit(
         X, y, penalty=penalty, optimizer="plain", n_particles=5, init=W, max_iter=4, tol=0.0
     )
-    used = (X - X.mean(axis=0)) / X.std(axis=0)
-    path, objectives = bkernn.algorithm_1(penalty, W, used, y[None], 0.02, n_iter=4, s=concavity(y))
+    path, objectives = bkernn.algorithm_1(
+        penalty, W, inputs_of(model, X), targets_of(y), 0.02, n_iter=4, s=1.0
+    )
     np.testing.assert_allclose(model.objective_history_, objectives, rtol=1e-7)
     alive = path[-1][np.any(path[-1] != 0, axis=1)]
     np.testing.assert_allclose(model.particles_ * X.std(axis=0), alive, atol=1e-5)
@@ -229,47 +252,22 @@ def test_rotations_of_the_rows_rotate_the_components(penalty, optimizer):
     model = fit(X, y, init=W, **options)
     turned = fit(X @ Q, y, init=W @ Q, **options)
     assert model.component_importances_.min() > 0.05
-    np.testing.assert_allclose(turned.predict(X @ Q), model.predict(X), atol=1e-8)
+    # Rows of a fit are rounded to a hundred-millionth, in other places when they are turned.
+    np.testing.assert_allclose(turned.predict(X @ Q), model.predict(X), atol=1e-6)
     for one, other in zip(model.components_ @ Q, turned.components_, strict=True):
-        assert abs(one @ other) == pytest.approx(1.0, abs=1e-8)
+        assert abs(one @ other) == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("optimizer", ["auto", "plain"])
-def test_a_fit_of_another_unit_of_y_is_the_fit_in_that_unit(penalty, optimizer):
+@pytest.mark.parametrize("kernel", ["brownian", "exponential", "gaussian"])
+@pytest.mark.parametrize("loss", ["squared", "huber", HuberLoss(0.5)])
+def test_the_unit_and_the_sign_of_y_do_not_matter(kernel, loss):
     X, y = sample()
-    options = {"penalty": penalty, "optimizer": optimizer}
-    model = fit(X, y, alpha=0.02, **options)
-    scaled = fit(X, 10 * y - 3.0, alpha=0.2, **options)
-    np.testing.assert_allclose(scaled.predict(X), 10 * model.predict(X) - 3.0, atol=1e-8)
-    np.testing.assert_allclose(scaled.components_, model.components_, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("penalty", "scaled_penalty"),
-    [
-        (ConcaveFeaturePenalty(s=1.0), ConcaveFeaturePenalty(s=0.1)),
-        (ConcaveVariablePenalty(s=1.0), ConcaveVariablePenalty(s=0.1)),
-    ],
-)
-def test_a_given_concavity_has_the_unit_of_1_over_y(penalty, scaled_penalty):
-    X, y = sample()
-    model = fit(X, y, alpha=0.02, penalty=penalty)
-    scaled = fit(X, 10 * y - 3.0, alpha=0.2, penalty=scaled_penalty)
-    np.testing.assert_allclose(scaled.predict(X), 10 * model.predict(X) - 3.0, atol=1e-8)
-
-
-@pytest.mark.parametrize("loss", ["squared", "huber"])
-def test_automatic_alpha_has_the_unit_of_y(loss):
-    X, y = sample()
-    options = {"alpha": "auto", "loss": loss, "n_particles": 3}
-    model, scaled = fit(X, y, **options), fit(X, 8 * y, **options)
-    one, other = model.alpha_search_, scaled.alpha_search_
-    np.testing.assert_allclose(other["alpha"], 8 * one["alpha"], rtol=1e-12)
-    # A search is a long path of iterations, along which rounding grows.
-    np.testing.assert_allclose(other["loss"], 64 * one["loss"], rtol=1e-3)
-    assert scaled.alpha_ == pytest.approx(8 * model.alpha_, rel=1e-2)
-    np.testing.assert_allclose(scaled.predict(X), 8 * model.predict(X), atol=1e-2 * y.std())
+    other = HuberLoss(5.0) if isinstance(loss, HuberLoss) else loss
+    model = fit(X, y, kernel=kernel, loss=loss)
+    scaled = fit(X, -10 * y + 3.0, kernel=kernel, loss=other)
+    np.testing.assert_allclose(scaled.predict(X), -10 * model.predict(X) + 3.0, atol=1e-8)
+    np.testing.assert_allclose(scaled.components_, -model.components_, atol=1e-8)
+    assert scaled.alpha_ == model.alpha_ and scaled.objective_ == pytest.approx(model.objective_)
 
 
 def test_number_of_threads_does_not_change_a_bit(monkeypatch):
@@ -336,8 +334,10 @@ def test_several_targets_share_their_directions():
     model = fit(X, both)
     assert model.predict(X).shape == (45, 3)
     assert model.components_.shape[1] == 4
-    oracle = oracle_of(model, "squared", X, both.T)
-    np.testing.assert_allclose(model.predict(X), oracle.decision.T, atol=1e-8)
+    oracle = oracle_of(model, "squared", X, targets_of(both.T))
+    # Rows of a fit are rounded; rows that are predicted are not.
+    found = standardized_predictions(model, X, both.T)
+    np.testing.assert_allclose(found, oracle.decision, atol=1e-6)
     np.testing.assert_allclose(model.predict(X)[:, 2], -2 * model.predict(X)[:, 0], atol=1e-8)
 
 
@@ -368,7 +368,7 @@ def test_planted_variables_are_found(penalty):
     y = np.abs(X[:, 2]) + np.sin(2 * X[:, 5]) + 0.1 * rng.standard_normal(120)
     model = fit(X, y, penalty=penalty, n_directions=2, max_iter=50)
     assert set(np.argsort(model.feature_importances_)[-2:]) == {2, 5}
-    assert set(np.argmax(model.components_, axis=1)) == {2, 5}
+    assert set(np.argmax(np.abs(model.components_), axis=1)) == {2, 5}
     np.testing.assert_array_equal(model.feature_importances_[[0, 1, 3, 4, 6, 7]] < 0.02, True)
 
 
@@ -399,7 +399,7 @@ def test_partial_functions_add_up_on_a_grid_that_has_every_row(kernel):
     for direction, grid, values in zip(parts.directions, parts.grid, parts.values, strict=True):
         at = (x[:, None] - parts.offset) @ direction
         total += np.column_stack([np.interp(at, grid, values[:, t]) for t in range(2)])
-    np.testing.assert_allclose(total, model.predict(x[:, None]), atol=1e-10)
+    np.testing.assert_allclose(total, model.predict(x[:, None]), atol=1e-6)
 
 
 def test_partial_functions_add_up_everywhere_in_the_limit_of_fine_grids():
@@ -426,12 +426,12 @@ def test_partial_functions_are_sorted_centred_and_of_unit_direction():
     n = len(parts.directions)
     assert parts.grid.shape == (n, 50)
     assert parts.values.shape == (n, 50, 1)
-    np.testing.assert_allclose(np.linalg.norm(parts.directions, axis=1), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(parts.directions * X.std(axis=0), axis=1), 1.0)
     np.testing.assert_allclose(parts.values.mean(axis=1), 0.0, atol=1e-12)
     assert np.all(np.diff(parts.values.std(axis=1)[:, 0]) <= 1e-12)
     at = parts.directions @ (X - parts.offset).T
-    np.testing.assert_allclose(parts.grid[:, 0], at.min(axis=1), atol=1e-9)
-    np.testing.assert_allclose(parts.grid[:, -1], at.max(axis=1), atol=1e-9)
+    np.testing.assert_allclose(parts.grid[:, 0], at.min(axis=1), atol=1e-7)
+    np.testing.assert_allclose(parts.grid[:, -1], at.max(axis=1), atol=1e-7)
 
 
 # Starting again

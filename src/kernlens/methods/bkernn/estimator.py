@@ -137,7 +137,9 @@ class BaseBKerNN(FittingMixin):
         """
         check_is_fitted(self)
         check_count("n_points", n_points)
-        return tabulate(self._function, self.particles_, self.mean_, n_points)
+        return tabulate(
+            self._function, self.particles_, self._columns, self._targets, int(n_points)
+        )
 
 
 def _check_not_rounding(alpha: float, smallest: float) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.columns import Columns
+from kernlens.base.targets import Targets
 from kernlens.methods.bkernn.function import RidgeFunctions
 
 
@@ -17,7 +19,8 @@ class PartialFunctions:
     Attributes
     ----------
     directions : ndarray of shape (n_functions, n_features)
-        Unit vectors in the units of X, the function with the largest spread first.
+        Vectors for columns in the units of X, of length 1 per standard deviations, like
+        `components_`; the function with the largest spread first.
     grid : ndarray of shape (n_functions, n_points)
         Projections ``direction . (x - offset)`` over the range of the training rows.
     values : ndarray of shape (n_functions, n_points, n_targets)
@@ -36,7 +39,11 @@ class PartialFunctions:
 
 
 def tabulate(
-    functions: RidgeFunctions, particles: FloatArray, offset: FloatArray, n_points: int
+    functions: RidgeFunctions,
+    particles: FloatArray,
+    columns: Columns,
+    targets: Targets,
+    n_points: int,
 ) -> PartialFunctions:
     """Evaluate every function of a fit on a grid over its knots.
 
@@ -45,15 +52,15 @@ def tabulate(
     share = np.linspace(0.0, 1.0, n_points)
     low, high = functions.knots[:, :1], functions.knots[:, -1:]
     grid = low + share * (high - low)
-    values = functions.contributions(grid)
+    values = functions.contributions(grid) * targets.scale[:, None, None]
     means = values.mean(axis=2, keepdims=True)
     values = values - means
     order = np.argsort(-np.sqrt(np.mean(values**2, axis=(0, 2))), kind="stable")
-    lengths = np.linalg.norm(particles, axis=1)
+    lengths = np.linalg.norm(particles * columns.scale, axis=1)
     return PartialFunctions(
         directions=(particles / lengths[:, None])[order],
         grid=(grid / lengths[:, None])[order],
         values=np.moveaxis(values, 0, 2)[order],
-        constant=functions.intercept + means[:, :, 0].sum(axis=1),
-        offset=offset,
+        constant=targets.restore(functions.intercept[:, None])[:, 0] + means[:, :, 0].sum(axis=1),
+        offset=columns.mean,
     )
