@@ -418,14 +418,14 @@ FAULTS = (
     # Threads, interruptions and values that are no numbers
     Fault(
         "_execution.py",
-        "            if self._n_users == 0:\n                self._limiter.restore",
-        "            if self._n_users >= 0:\n                self._limiter.restore",
+        "            if not self._uses:\n                remains",
+        "            if True:\n                remains",
         "package/test_execution.py",
     ),
     Fault(
         "_execution.py",
-        "(self._pools, {}) if self._n_users == 0 else ({}, self._pools)",
-        "({}, self._pools)",
+        "        ended, self._pools = self._pools, {}",
+        "        ended = {}",
         "package/test_execution.py",
     ),
     Fault(

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from typing import Any, TypeVar
 
 import joblib
@@ -62,29 +64,103 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, _available_cores() + 1 + n_jobs)
 
 
-class SharedLimit:
-    """BLAS on one thread as long as anyone wants it so.
+class Shared(ABC):
+    """Something that all threads of the user share as long as one of them wants it.
 
-    Fits in several threads of the user overlap. If each put back what it found, the last one would
-    put back the limit of another; so users are counted, and the last one ends the limit.
+    Fits in several threads overlap, and one use may stand within another.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_users = 0
-        self._limiter: Any = None
+        # A use may be forgotten, and left, while its own thread begins another one.
+        self._lock = threading.RLock()
+        self._uses: dict[int, list[int]] = {}
+
+    def uses_of(self, thread: int) -> int:
+        """How often a thread wants it."""
+        return len(self._uses.get(thread, ()))
+
+    def enter(self, thread: int, use: int) -> None:
+        """Begin a use, within those of the same thread that there are."""
+        with self._lock:
+            first = not self._uses
+            self._uses.setdefault(thread, []).append(use)
+            if first:
+                self._begin()
+
+    def leave(self, thread: int, use: int, *, interrupted: bool) -> None:
+        """End a use, and those within it that an interruption kept from ending."""
+        self._end_uses(thread, use, slice(None), interrupted)
+
+    def forget(self, thread: int, use: int) -> None:
+        """End a use that an interruption kept from ending."""
+        self._end_uses(thread, use, slice(1), interrupted=True)
+
+    def _end_uses(self, thread: int, use: int, from_here: slice, interrupted: bool) -> None:
+        remains: Callable[[], None] | None = None
+        with self._lock:
+            uses = self._uses.get(thread, [])
+            if use not in uses:
+                return
+            outer, inner = uses[: uses.index(use)], uses[uses.index(use) :]
+            del inner[from_here]
+            self._uses[thread] = outer + inner
+            if not self._uses[thread]:
+                del self._uses[thread]
+            if not self._uses:
+                remains = self._end(interrupted)
+        if remains is not None:
+            remains()
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """What the first use needs."""
+
+    @abstractmethod
+    def _end(self, interrupted: bool) -> Callable[[], None] | None:
+        """Put back what was before the first use; return what may take longer."""
+
+
+class Use:
+    """One use of something shared, as a context.
+
+    An interruption may hit the very lines that begin or end a use. An outer use ends those within
+    it, whatever happened there; and a use that was not ended is when it is forgotten.
+    """
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._thread, self._number = threading.get_ident(), next(_numbers)
 
     def __enter__(self) -> None:
-        with self._lock:
-            if self._n_users == 0:
-                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
-            self._n_users += 1
+        self._shared.enter(self._thread, self._number)
 
     def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._n_users -= 1
-            if self._n_users == 0:
-                self._limiter.restore_original_limits()
+        self._shared.leave(self._thread, self._number, interrupted=error[0] is not None)
+
+    def __del__(self) -> None:
+        self._shared.forget(self._thread, self._number)
+
+
+#: Numbers of uses, each given once.
+_numbers = count()
+
+
+class SharedLimit(Shared):
+    """BLAS on one thread as long as anyone wants it so.
+
+    If each of several fits put back what it found, the last one would put back the limit of
+    another.
+    """
+
+    _limiter: Any = None
+
+    def _begin(self) -> None:
+        self._limiter = _thread_pools().limit(limits=1, user_api="blas")
+
+    def _end(self, interrupted: bool) -> None:
+        if self._limiter is not None:
+            self._limiter.restore_original_limits()
+            self._limiter = None
 
 
 @cache
@@ -95,31 +171,31 @@ def _thread_pools() -> ThreadpoolController:
 
 def single_threaded_blas() -> AbstractContextManager[None]:
     """Keep BLAS to one thread: our products are small, and its threads spin while ours work."""
-    return _shared.limit
+    return Use(_shared.limit)
 
 
-class SharedPools:
+class SharedPools(Shared):
     """Our threads, kept as long as anyone works: a fit makes thousands of short calls.
 
     The last one who leaves ends them, so that none is left behind.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_users = 0
+        super().__init__()
         self._pools: dict[int, ThreadPoolExecutor] = {}
 
-    def __enter__(self) -> None:
-        with self._lock:
-            self._n_users += 1
+    def _begin(self) -> None:
+        """Threads are started when they are asked for."""
 
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._n_users -= 1
-            ended, self._pools = (self._pools, {}) if self._n_users == 0 else ({}, self._pools)
-        for pool in ended.values():
-            # After an interruption blocks may still run: they are short, and nobody waits for them.
-            pool.shutdown(wait=error[0] is None, cancel_futures=True)
+    def _end(self, interrupted: bool) -> Callable[[], None]:
+        ended, self._pools = self._pools, {}
+
+        def shut_down() -> None:
+            for pool in ended.values():
+                # After an interruption blocks may still run: they are short, and nobody waits.
+                pool.shutdown(wait=not interrupted, cancel_futures=True)
+
+        return shut_down
 
     def of(self, n_threads: int) -> ThreadPoolExecutor:
         """So many threads, for someone who works."""
@@ -152,13 +228,12 @@ _shared = _Shared()
 
 def working() -> AbstractContextManager[None]:
     """Keep our threads for the calls inside."""
-    return _shared.pools
+    return Use(_shared.pools)
 
 
 def _start_anew() -> None:
     """In the child of a fork: its parent's threads, and what they hold, do not exist here."""
-    if _shared.limit._n_users:
-        _shared.limit._limiter.restore_original_limits()
+    _shared.limit._end(interrupted=True)
     _shared.limit, _shared.pools = SharedLimit(), SharedPools()
     _inside.pool = False
 

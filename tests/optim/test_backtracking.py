@@ -203,3 +203,9 @@ def test_constants_out_of_range_are_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be "):
         StepRule(**{name: value})
     assert StepRule(dilation=1.0, largest=2.0).largest == 2.0
+
+
+def test_a_step_that_vanishes_is_none():
+    move, sizes = accepting_from(0.0)
+    assert backtrack(move, 0.0, 1e-322, StepRule(contraction=0.01)) is None
+    assert all(size > 0.0 for size in sizes)

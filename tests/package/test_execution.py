@@ -18,10 +18,12 @@ from kernlens import _execution as execution
 from kernlens._execution import (
     N_SUMS,
     SERIAL_WORK,
+    SharedLimit,
+    SharedPools,
+    Use,
     effective_n_jobs,
     inside_worker,
     map_blocks,
-    single_threaded_blas,
     split_range,
     sum_blocks,
     working,
@@ -213,7 +215,7 @@ def test_threads_end_after_an_error():
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_blas_gets_its_threads_back_after_the_last_of_several_limits(order, monkeypatch):
-    """The limits begin in one order and end in any other."""
+    """The limits of several threads begin in one order and end in any other."""
     made = []
 
     class Limiter:
@@ -224,15 +226,36 @@ def test_blas_gets_its_threads_back_after_the_last_of_several_limits(order, monk
             made.append("restored")
 
     monkeypatch.setattr(execution, "_thread_pools", lambda: SimpleNamespace(limit=Limiter))
-    limits = [single_threaded_blas() for _ in range(3)]
-    for limit in limits:
-        limit.__enter__()
-    for place, k in enumerate(order):
+    shared = SharedLimit()
+    for thread in range(3):
+        shared.enter(thread, use=thread)
+    for place, thread in enumerate(order):
         assert made == [{"limits": 1, "user_api": "blas"}]
-        limits[k].__exit__(None, None, None)
+        shared.leave(thread, thread, interrupted=False)
         assert ("restored" in made) is (place == 2)
-    with single_threaded_blas():
-        assert len(made) == 3
+    shared.enter(0, use=9)
+    assert len(made) == 3
+
+
+def test_a_use_that_an_interruption_left_behind_ends_with_the_one_around_it():
+    pools = SharedPools()
+    with Use(pools):
+        pools.of(2)
+        behind = Use(pools)
+        behind.__enter__()
+    assert not pools._pools and pools.uses_of(threading.get_ident()) == 0
+
+
+def test_a_use_that_is_forgotten_ends_alone():
+    pools = SharedPools()
+    behind = Use(pools)
+    behind.__enter__()
+    with Use(pools):
+        threads = pools.of(2)
+        del behind
+        assert pools.of(2) is threads
+        assert pools.uses_of(threading.get_ident()) == 1
+    assert not pools._pools
 
 
 class Slow:

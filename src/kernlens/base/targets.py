@@ -52,7 +52,9 @@ class Targets:
         """Bounds in the units of the fit."""
         if self.bounds is None:
             return None
-        low, high = ((bound - self.mean) / self.scale for bound in self.bounds)
+        # A bound far beyond all targets may become infinite, which is none.
+        with np.errstate(over="ignore"):
+            low, high = ((bound - self.mean) / self.scale for bound in self.bounds)
         return low, high
 
     def apply(self, y: FloatArray) -> FloatArray:

@@ -82,6 +82,9 @@ def backtrack(
     size = min(size / (rule.contraction * rule.dilation), rule.largest / rule.contraction)
     for _ in range(MAX_BACKTRACKS):
         size *= rule.contraction
+        if size == 0.0:
+            # Where gradients are huge the steps that might do are below all numbers.
+            return None
         trial, trial_value, square_move = move(size)
         if trial_value <= value - (rule.decrease / size) * square_move + slack:
             return Step(trial, size, square_move)

@@ -78,6 +78,8 @@ class AlternatingGradient:
         return replace(result, solution=end, history=(*result.history, min(last, *result.history)))
 
 
+# Trials far out overflow, and are refused.
+@np.errstate(over="ignore", invalid="ignore")
 def alternating_gradient(
     objective: HyperKernelObjective,
     start: HyperKernelPoint,
@@ -159,7 +161,7 @@ def _coefficient_step(
 ) -> Step[HyperKernelPoint] | None:
     along_a, along_c = objective.coefficient_gradients(point)
     slope = float(np.vdot(along_a, along_a) + np.vdot(along_c, along_c))
-    if slope == 0.0:
+    if slope == 0.0 or not np.isfinite(slope):
         return None
     fit = point.fit
 

@@ -185,6 +185,8 @@ def varpro_lbfgs(
     return replace(result, solution=kept, history=(*history, min(history[-1], kept.value)))
 
 
+# Trials far out overflow, and are refused.
+@np.errstate(over="ignore", invalid="ignore")
 def varpro_gradient(
     objective: HyperKernelObjective,
     start: HyperKernelPoint,
@@ -263,6 +265,8 @@ def map_step(
 ) -> Step[HyperKernelPoint] | None:
     """One step in B, tested on H or at fixed coefficients; shared by Algorithms 3 and 4."""
     gradient = objective.gradient(point)
+    if not np.isfinite(gradient).all():
+        return None
     fit = point.fit
 
     def move(size: float) -> tuple[HyperKernelPoint, float, float]:
