@@ -1,0 +1,164 @@
+"""How many directions predict: small kernel ridges on the first k coordinates, scored held out.
+
+A share of the importance cannot tell noise from signal; what predicts rows that neither directions
+nor functions have seen can. Directions are learned on parts of the rows. For every k a kernel ridge
+on the first k coordinates of a part predicts the other rows, and the smallest k is taken whose
+errors are as good as the best ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernlens._array import FloatArray
+from kernlens._rows import CanonicalRows
+from kernlens.kernels.radial import make_radial_kernel
+from kernlens.linalg.raised_cholesky import raised_cholesky
+from kernlens.linalg.ridge_spectrum import RidgeSpectrum
+from kernlens.linalg.triangular import divide_by_upper
+
+#: Widths of the kernel, in units of the root mean square distance over the root of 2.
+WIDTHS = (0.7, 1.5, 4.0)
+#: Values of alpha, in units of the mean diagonal of the centred kernel over the rows.
+ALPHAS = tuple(10.0 ** np.arange(-3.0, 2.1, 0.5))
+#: Rows that functions are centred at.
+N_CENTERS = 120
+#: More directions are not looked for.
+MOST_DIRECTIONS = 10
+#: Numbers of directions in a row that may bring nothing before the search ends.
+PATIENCE = 2
+#: Standard errors that a number of directions may be worse than the best one, and that the constant
+#: must be worse to say that anything predicts. Chosen on noisy functions of 1 to 3 directions.
+AS_GOOD = 1.0
+CLEARLY_WORSE = 2.0
+#: Share of what the best number explains that further directions must add: imprecise directions
+#: help each other a little.
+LEAST_GAIN = 0.02
+
+
+@dataclass(frozen=True)
+class LearnedOnPart:
+    """Directions learned on some rows, and rows to score them on.
+
+    Attributes
+    ----------
+    train, test : CanonicalRows
+    directions : ndarray of shape (r, n_inputs)
+        Orthonormal rows, most important first.
+    importances : ndarray of shape (r,)
+        Non-negative, decreasing.
+    """
+
+    train: CanonicalRows
+    test: CanonicalRows
+    directions: FloatArray
+    importances: FloatArray
+
+    def squared_errors(self, k: int) -> FloatArray:
+        """Errors of the test rows, predicted from the first k coordinates, (n_test,)."""
+        if k == 0:
+            mean = self.train.y @ self.train.weights / self.train.weights.sum()
+            predicted = np.broadcast_to(mean[:, None], self.test.y.shape)
+        else:
+            ridges = [self._ridge(scale, width) for scale in self._scales(k) for width in WIDTHS]
+            _, predicted = min(ridges, key=lambda ridge: ridge[0])
+        errors: FloatArray = np.square(self.test.y - predicted).sum(axis=0)
+        return errors
+
+    def _scales(self, k: int) -> list[FloatArray]:
+        """Factors of the first k coordinates: all alike, or by their importance."""
+        spread = np.sqrt(
+            np.average(
+                np.square(self._coordinates(self.train, k)), axis=0, weights=self.train.weights
+            )
+        )
+        alike = 1.0 / np.where(spread > 0.0, spread, 1.0)
+        if k == 1 or self.importances[0] == 0.0:
+            return [alike]
+        return [alike, alike * np.sqrt(self.importances[:k] / self.importances[0])]
+
+    def _coordinates(self, rows: CanonicalRows, k: int) -> FloatArray:
+        return rows.X.astype(np.float64, copy=False) @ self.directions[:k].T
+
+    def _ridge(self, scale: FloatArray, width: float) -> tuple[float, FloatArray]:
+        """Leave-one-out loss of the best alpha on the train rows, and its predictions."""
+        train = self._coordinates(self.train, len(scale)) * scale
+        test = self._coordinates(self.test, len(scale)) * scale
+        unit = width * float(np.sqrt(np.mean(np.var(train, axis=0)) * len(scale)) or 1.0)
+        features, at_test = _nystrom_features(train / unit, test / unit)
+        spectrum = RidgeSpectrum.of_features(features, self.train.y, self.train.weights)
+        alphas = [alpha * spectrum.unit / len(train) for alpha in ALPHAS]
+        losses = [spectrum.loss(alpha) for alpha in alphas]
+        best = int(np.argmin(losses))
+        return losses[best], _predictions(features, at_test, self.train, alphas[best])
+
+
+@dataclass(frozen=True)
+class DirectionCount:
+    """How many directions predict.
+
+    Attributes
+    ----------
+    number : int
+        0 if nothing predicts better than the constant.
+    losses : ndarray of shape (n_tried,)
+        Mean squared error of held-out rows with the first 0, 1, 2, ... directions.
+    """
+
+    number: int
+    losses: FloatArray
+
+
+def count_directions(parts: Sequence[LearnedOnPart]) -> DirectionCount:
+    """Choose the number of directions by what predicts held-out rows."""
+    weights = np.concatenate([part.test.weights for part in parts])
+    most = min(MOST_DIRECTIONS, *(len(part.directions) for part in parts))
+    errors: list[FloatArray] = []
+    best = 0
+    for k in range(most + 1):
+        errors.append(np.concatenate([part.squared_errors(k) for part in parts]))
+        best = k if _mean(errors[k], weights) < _mean(errors[best], weights) else best
+        if k >= best + PATIENCE and k > PATIENCE:
+            break
+    losses = np.array([_mean(error, weights) for error in errors])
+    number = next(k for k in range(best + 1) if _as_good(errors, losses, weights, k, best))
+    return DirectionCount(number, losses)
+
+
+def _as_good(
+    errors: list[FloatArray], losses: FloatArray, weights: FloatArray, k: int, best: int
+) -> bool:
+    worse = errors[k] - errors[best]
+    shares = weights / weights.sum()
+    spread = float(np.sqrt(np.sum(np.square(shares * (worse - worse @ shares)))))
+    if k == 0:
+        return bool(worse @ shares <= CLEARLY_WORSE * spread)
+    return bool(worse @ shares <= max(AS_GOOD * spread, LEAST_GAIN * (losses[0] - losses[best])))
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> float:
+    return float(np.average(values, weights=weights))
+
+
+def _nystrom_features(train: FloatArray, test: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Gaussian features of both, centred at the first train rows, which are a random sample."""
+    kernel, centers = make_radial_kernel("gaussian"), train[:N_CENTERS]
+    among = kernel.matrix(centers, centers)
+    root, _ = raised_cholesky(among, 1e-8, 1e-8)
+    return tuple(divide_by_upper(kernel.matrix(rows, centers), root) for rows in (train, test))
+
+
+def _predictions(
+    features: FloatArray, at_test: FloatArray, train: CanonicalRows, alpha: float
+) -> FloatArray:
+    total = train.weights.sum()
+    mean, offset = train.weights @ features / total, train.y @ train.weights / total
+    A = features - mean
+    gram = (A.T * train.weights) @ A
+    gram.flat[:: len(gram) + 1] += alpha * total
+    moments = A.T @ (train.weights * (train.y - offset[:, None])).T
+    coefficients = np.linalg.solve(gram, moments)
+    return ((at_test - mean) @ coefficients).T + offset[:, None]
