@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import LinearSVC
 
 from families import light
@@ -214,3 +215,11 @@ def test_explicit_indices_need_no_matrix_of_all_rows(estimator, basis):
     X, y = sample(estimator, n=1500)
     model = light(estimator, basis=basis, max_iter=1).fit(X, y)
     assert model.indices_.shape[0] <= 20
+
+
+def test_an_error_of_the_refit_says_whose_it_is():
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    model = RegFeaLRegressor(refit=KNeighborsRegressor(n_neighbors=50), alpha=0.1, rho=0.3)
+    with pytest.raises(ValueError, match=r"^refit=KNeighborsRegressor\(n_neighbors=50\) failed on"):
+        model.fit(X, X[:, 0])
+    assert not hasattr(model, "components_")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -118,7 +119,9 @@ class EstimatorRefit(Refit):
 
     def held_out(self, split: Split, B: FloatArray, *, quick: bool) -> float:
         """Loss on the held-out rows through B."""
-        decision = self.fit(split.train, B, None).decision(split.test.X)
+        function = self.fit(split.train, B, None)
+        with self._named(len(split.train.X)):
+            decision = function.decision(split.test.X)
         return held_out_loss(self.loss, split.test, decision, None)
 
     def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> None:
@@ -139,7 +142,19 @@ class EstimatorRefit(Refit):
             repeats = weights.astype(np.intp)
             X, y = np.repeat(X, repeats, axis=0), np.repeat(y, repeats, axis=0)
         n_classes = max(2, len(rows.y)) if is_classifier(model) else None
-        return EstimatorFunction(B, model.fit(X, y, **options), n_classes)
+        with self._named(len(X)):
+            return EstimatorFunction(B, model.fit(X, y, **options), n_classes)
+
+    @contextmanager
+    def _named(self, n_rows: int) -> Iterator[None]:
+        """Say whose error it is: the user did not call that estimator."""
+        try:
+            yield
+        except Exception as error:
+            raise ValueError(
+                f"refit={self.estimator!r} failed on {n_rows} rows: {error} Choose another one, or "
+                "refit=None."
+            ) from error
 
 
 @runtime_checkable
