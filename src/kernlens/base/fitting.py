@@ -34,6 +34,7 @@ from kernlens._warnings import warn
 from kernlens.base.arrays import class_numbers, validated
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.direction_counting import counted_directions
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
 from kernlens.base.targets import Targets
@@ -188,12 +189,25 @@ class FittingMixin(FeatureLearnerMixin, BaseEstimator):
         with self._fitting() as stage:
             learner = self._learner(data, plan, stage)
             learned = _learn_or_keep(learner)
-        if calibrated:
-            self._calibrate(learner, learned)
-        else:
-            learned = self._calibrate_or_keep(learner, learned)
+            if calibrated:
+                self._calibrate(learner, learned)
+            else:
+                learned = self._calibrate_or_keep(learner, learned)
+            learned = self._count_or_keep(data, learner, learned)
         self._store_fit(data, plan, learned)
         _warn_of_the_end(learned.status)
+
+    def _count_or_keep(self, data: FitData, learner: Learner[Any], learned: Any) -> Any:
+        """Count the directions that predict; an interruption leaves it to their importances."""
+        if self.n_directions != "auto" or learned.status is Status.INTERRUPTED:
+            return learned
+        try:
+            number = counted_directions(learner, data.rows, data.strata, learned)
+        except KeyboardInterrupt:
+            return replace(learned, status=Status.INTERRUPTED)
+        status = Status.NOTHING if number == 0 else learned.status
+        directions = replace(learned.directions, n_relevant=number)
+        return replace(learned, directions=directions, status=status)
 
     def _calibrate_or_keep(self, learner: Learner[Any], learned: Any) -> Any:
         """Calibrate; the first interruption leaves the fit as it is, uncalibrated."""
@@ -379,3 +393,5 @@ def _learn_or_keep(learner: Learner[Any]) -> Any:
 def _warn_of_the_end(status: Status) -> None:
     if status is Status.MAX_ITER:
         warn(f"The fit {status.value}.", ConvergenceWarning)
+    if status is Status.NOTHING:
+        warn(f"The fit found that {status.value}.", UserWarning)

@@ -9,8 +9,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._result import Status
+from kernlens._rows import CanonicalRows
 from kernlens.base.function import FittedFunction
 from kernlens.base.search import SearchRecord
 
@@ -112,6 +113,12 @@ class Learner(ABC, Generic[Outcome]):
 
         Stacking and calibration need them. They are computed when they are asked for.
         """
+
+    @abstractmethod
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: Outcome
+    ) -> Directions:
+        """Learn directions from other rows, with the settings that were chosen."""
 
     def finish_interrupted(self) -> Outcome:
         """Return the best so far after an interruption; without anything, interrupt again."""

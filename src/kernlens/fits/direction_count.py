@@ -148,7 +148,10 @@ def _nystrom_features(train: FloatArray, test: FloatArray) -> tuple[FloatArray, 
     kernel, centers = make_radial_kernel("gaussian"), train[:N_CENTERS]
     among = kernel.matrix(centers, centers)
     root, _ = raised_cholesky(among, 1e-8, 1e-8)
-    return tuple(divide_by_upper(kernel.matrix(rows, centers), root) for rows in (train, test))
+    features, at_test = (
+        divide_by_upper(kernel.matrix(rows, centers), root) for rows in (train, test)
+    )
+    return features, at_test
 
 
 def _predictions(

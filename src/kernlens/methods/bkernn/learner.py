@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
 from kernlens.base.fitting import Stage
@@ -100,15 +100,25 @@ class ParticleLearner(Learner[LearnedParticles]):
 
     def left_out(self, learned: LearnedParticles) -> LeftOut:
         """Predict every fold with particles learned on the others, ``alpha * n`` kept."""
-        total = float(self.rows.weights.sum())
         parts = []
         for train, test in self._folds():
-            part = replace(self, rows=self.rows.take(train), strata=None, stage=None)
-            alpha = learned.alpha * total / float(part.rows.weights.sum())
-            end = part.solve_at(part.minimize(alpha).solution, alpha)
+            function = self._again(self.rows.take(train), learned).function
             rows = self.rows.take(test)
-            parts.append(LeftOut(RidgeFunctions.of(end).decision(rows.X), rows.y, rows.weights))
+            parts.append(LeftOut(function.decision(rows.X), rows.y, rows.weights))
         return LeftOut.joined(parts)
+
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedParticles
+    ) -> Directions:
+        """Directions of particles learned on other rows, ``alpha * n`` kept."""
+        return self._again(rows, learned).directions
+
+    def _again(self, rows: CanonicalRows, learned: LearnedParticles) -> LearnedParticles:
+        # Particles of an earlier fit have seen all rows.
+        plan = replace(self.plan, start=None)
+        part = replace(self, plan=plan, rows=rows, strata=None, stage=None)
+        alpha = learned.alpha * float(self.rows.weights.sum()) / float(rows.weights.sum())
+        return part._finish(part.minimize(alpha), alpha)
 
     def minimize(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`, in the way that the plan asks for."""

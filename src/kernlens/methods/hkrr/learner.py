@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._result import SolveResult, Status
+from kernlens._rows import CanonicalRows
 from kernlens.base.fitting import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
@@ -82,21 +83,27 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         them, or of a class, to leave any out.
         """
         rows, strata = self.search_rows()
-        plan = self.plan.with_settings(learned.alpha, len(learned.W))
         nothing = rows.take(slice(0, 0))
         parts = [LeftOut(nothing.y, nothing.y, nothing.weights)]
         for train, test in self.folds():
-            part = replace(
-                self,
-                rows=rows.take(train),
-                strata=None if strata is None else strata[train],
-                plan=plan,
-                stage=None,
-            )
+            of_train = None if strata is None else strata[train]
             held = rows.take(test)
-            decision = part.learn_again(learned).function.decision(held.X)
+            decision = self._again(rows.take(train), of_train, learned).function.decision(held.X)
             parts.append(LeftOut(decision, held.y, held.weights))
         return LeftOut.joined(parts)
+
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedKernel
+    ) -> Directions:
+        """Directions of a map learned on other rows, with the settings that were chosen."""
+        return self._again(rows, strata, learned).directions
+
+    def _again(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedKernel
+    ) -> LearnedKernel:
+        plan = self.plan.with_settings(learned.alpha, len(learned.W))
+        part = replace(self, rows=rows, strata=strata, plan=plan, stage=None)
+        return part.learn_again(learned)
 
     def learn_again(self, learned: LearnedKernel) -> LearnedKernel:
         """Learn from the beginning, with the settings of another fit."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kernlens._array import IntArray
 from kernlens._lazy import lazy
 from kernlens._result import Status
+from kernlens._rows import CanonicalRows
 from kernlens.base.fitting import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
@@ -97,6 +99,14 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
     def left_out(self, learned: LearnedLaplacian) -> LeftOut:
         """Predict labelled rows, the first thousand if there are more, each by a fit without it."""
         return self.solver.left_out(learned.penalties)
+
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedLaplacian
+    ) -> Directions:
+        """Directions of a function learned on other rows, with the chosen penalties."""
+        points = LabeledPoints.of(rows).in_units_of(self.plan.length)
+        part = LaplacianLearner(self.plan, points, self.n_jobs)
+        return part._solve(learned.penalties, None).directions
 
     # The last solve
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
@@ -258,24 +258,35 @@ class HermiteLearner(Learner[LearnedHermite]):
         )
 
     def _left_out_of(self, split: Split, learned: LearnedHermite) -> LeftOut:
+        function = self._on(split.train)._again(learned)
+        return LeftOut(function.decision(split.test.X), split.test.y, split.test.weights)
+
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedHermite
+    ) -> Directions:
+        """Directions learned on other rows, at the chosen setting."""
+        return linear_features(self._on(rows)._directions_again(learned))
+
+    def _on(self, rows: CanonicalRows) -> HermiteLearner:
         # Directions of an earlier fit have seen all rows.
         problem = replace(self.problem, plan=replace(self.plan, previous=None))
-        function = HermiteLearner(problem, split.train, ())._again(learned)
-        return LeftOut(function.decision(split.test.X), split.test.y, split.test.weights)
+        return HermiteLearner(problem, rows, ())
 
     def _again(self, learned: LearnedHermite) -> FittedFunction:
         """What was learned from other rows, learned from these."""
+        directions = self._directions_again(learned)
+        if learned.refitted and self.plan.refit is not None:
+            return self.plan.refit.fit(self.rows, directions.projection(), learned.tuned)
+        return self._last_function(learned.setting, directions)
+
+    def _directions_again(self, learned: LearnedHermite) -> WeightedDirections:
         setting = learned.setting
         if learned.status is not Status.PLAIN:
             end: HermitePoint = self._learn_directions(setting, self._starts(setting)).solution
-            directions = end.directions.without_small(0.0)
-        elif learned.refitted:
-            directions = self.problem.first_directions(self._learning_rows, setting)
-        else:
-            directions = self.problem.equal_directions(self.rows)
-        if learned.refitted and self.plan.refit is not None:
-            return self.plan.refit.fit(self.rows, directions.projection(), learned.tuned)
-        return self._last_function(setting, directions)
+            return end.directions.without_small(0.0)
+        if learned.refitted:
+            return self.problem.first_directions(self._learning_rows, setting)
+        return self.problem.equal_directions(self.rows)
 
 
 def linear_features(found: WeightedDirections) -> Directions:

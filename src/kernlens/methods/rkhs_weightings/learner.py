@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.base.fitting import Stage
@@ -77,6 +77,17 @@ class WeightingLearner(Learner[LearnedWeighting]):
     def left_out(self, learned: LearnedWeighting) -> LeftOut:
         """Predictions of some rows by fits without them."""
         return self.solver.left_out(learned.solution)
+
+    def directions_on(
+        self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedWeighting
+    ) -> Directions:
+        """Directions of a function learned on other rows, with the chosen setting."""
+        setting = learned.solution.setting
+        alphas = self.plan.alphas if self.plan.mixed else (setting.alpha,)
+        plan = replace(
+            self.plan, candidates=(setting.instantiation,), alphas=alphas, batch=False, sums=None
+        )
+        return WeightingLearner(plan, rows, self.n_jobs).learn().directions
 
     # The search
 
