@@ -37,7 +37,7 @@ def test_panels_show_the_numbers(display: DirectionsDisplay, model: BKerNNRegres
         np.testing.assert_allclose(ax.lines[0].get_ydata(), profile.mean)
         points = np.column_stack([model.transform(DATA.X)[:, direction], DATA.y])
         np.testing.assert_allclose(ax.collections[0].get_offsets(), points)
-    summary = summarize_directions(model, DATA.X)
+    summary = summarize_directions(model)
     widths = [bar.get_width() for bar in display.axes_["component_importances"].patches]
     np.testing.assert_allclose(widths, summary.component_importances)
     search = display.axes_["alpha_search"]

@@ -124,7 +124,7 @@ class DirectionsDisplay:
             for direction in range(min(n_profiles, model.n_directions_))
         ]
         display = cls(
-            summarize_directions(model, X, feature_names=feature_names),
+            summarize_directions(model, feature_names=feature_names),
             column_profile(model, X, y, target=target, feature_names=feature_names),
             profiles,
             alpha_search(model),

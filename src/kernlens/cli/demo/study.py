@@ -72,7 +72,7 @@ def study_problem(problem: DemoProblem, seed: int, *, show_progress: bool) -> De
     recovery = None
     if problem.components is not None:
         recovery = feature_learning_score(problem.components, model.components_)
-    directions = summarize_directions(model, problem.X, feature_names=problem.feature_names)
+    directions = summarize_directions(model, feature_names=problem.feature_names)
     return DemoStudy(problem, contenders, comparison, model, directions, recovery)
 
 
