@@ -139,3 +139,5 @@ def _scatter(ax: Axes, positions: FloatArray, observed: FloatArray) -> None:
     ax.scatter(
         positions, observed, s=14, color=DATA, alpha=0.4, linewidths=0, rasterized=True, zorder=1
     )
+    # More numbers would touch each other.
+    ax.locator_params(axis="x", nbins=6)
