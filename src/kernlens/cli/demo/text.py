@@ -58,7 +58,7 @@ Next, with your own X and y:
     from kernlens import BKerNNRegressor    # or BKerNNClassifier
     from kernlens.plotting import DirectionsDisplay
     model = BKerNNRegressor(verbose=True).fit(X, y)
-    print(model.directions_frame())    # loadings by column, if pandas is installed
+    print(model.directions_frame())    # loadings by column; needs pandas
     display = DirectionsDisplay.from_estimator(model, X, y)
     display.figure_.savefig("directions.png")
     model.transform(X)    # the learned features, for any other model
