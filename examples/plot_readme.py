@@ -20,7 +20,7 @@ def main() -> None:
     """Fit the model of the README's example and draw it."""
     data = make_absolute_sum_of_sines(300, 10, random_state=0)
     model = BKerNNRegressor(random_state=0).fit(data.X, data.y)
-    figure = Figure(figsize=(10.0, 6.2), dpi=120)
+    figure = Figure(figsize=(11.0, 6.8), dpi=120)
     DirectionsDisplay.from_estimator(
         model,
         data.X,

@@ -120,7 +120,8 @@ def _attributes(model: Any, monotone: bool) -> Iterator[Look]:
     d = model.n_features_in_
     kept = getattr(model, "n_directions_", None)
     judges: dict[str, Any] = {
-        "components_": shaped((kept, d), orthonormal),
+        "components_": shaped((kept, d)),
+        "loadings_": shaped((kept, d), orthonormal),
         "component_importances_": shaped((kept,), shares),
         "feature_importances_": shaped((d,), shares),
         "objective_": shaped(()),

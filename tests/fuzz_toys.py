@@ -103,7 +103,7 @@ class ReturnsColumn(Sound):
 class IsNotOrthonormal(Sound):
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y)
-        self.components_, self.n_directions_ = np.ones((2, X.shape[1])), 2
+        self.loadings_, self.n_directions_ = np.ones((2, X.shape[1])), 2
         return self
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 
+from kernlens import BKerNNRegressor
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.subspace import rising_signs
 
@@ -33,3 +36,31 @@ def test_a_flat_function_leaves_the_largest_entry_positive():
     both = np.vstack([inputs, -inputs])
     values = np.abs(both @ directions.T).T
     np.testing.assert_array_equal(rising_signs(directions, both, values), [-1.0, 1.0])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_frame_of_directions_has_loadings_and_both_importances(named):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) * [1.0, 100.0, 0.01]
+    y = np.sin(X[:, 1] / 50) + 30 * X[:, 2]
+    names = ["age", "height", "weight"] if named else ["x0", "x1", "x2"]
+    rows = pd.DataFrame(X, columns=names) if named else X
+    model = BKerNNRegressor(alpha=0.02, n_particles=4, n_directions=2, random_state=0).fit(rows, y)
+    frame = model.directions_frame()
+    assert list(frame.columns) == [*model.get_feature_names_out(), "importance"]
+    np.testing.assert_array_equal(frame.iloc[0, :2], model.component_importances_)
+    assert frame.index[0] == "(importance)" and np.isnan(frame.iloc[0, 2])
+    columns = frame.iloc[1:]
+    order = np.argsort(-model.feature_importances_)
+    assert list(columns.index) == [names[column] for column in order]
+    np.testing.assert_array_equal(columns["importance"], model.feature_importances_[order])
+    np.testing.assert_array_equal(columns.iloc[:, :2].T, model.loadings_[:, order])
+
+
+def test_a_frame_without_directions_has_the_columns_only():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = BKerNNRegressor(alpha=0.02, n_particles=2, random_state=0).fit(X, X[:, 0])
+    model._store_directions(np.eye(3), np.ones(3), np.array([1.0, 3.0, 0.0]), 0, model.scale_)
+    frame = model.directions_frame()
+    assert list(frame.columns) == ["importance"]
+    assert frame["importance"].to_dict() == {"x1": 0.75, "x0": 0.25, "x2": 0.0}

@@ -24,9 +24,9 @@ from kernlens.cli import demo, main
 from kernlens.cli._errors import CommandError
 from kernlens.cli.demo import models, study
 from kernlens.cli.demo.problems import DemoProblem, make_problems
-from kernlens.cli.demo.text import _verdict
+from kernlens.cli.demo.text import _directions, _verdict
 from kernlens.datasets import make_absolute_sum_of_sines
-from kernlens.inspection import ScoreComparison
+from kernlens.inspection import DirectionSummary, ScoreComparison
 
 OUR_CLASS = "kernlens.BKerNNRegressor"
 SMALL_PARTICLES = 6
@@ -121,6 +121,15 @@ def test_real_problems_have_their_names_and_their_truth() -> None:
     for problem in (sines, diabetes):
         assert problem.X.shape == (len(problem.y), len(problem.feature_names))
     assert not np.array_equal(make_problems(1)[0].X, sines.X)
+
+
+def test_directions_are_told_by_their_loadings_and_none_is_told_as_well() -> None:
+    loadings = np.array([[0.6, -0.8], [0.8, 0.6]])
+    two = DirectionSummary(("a", "b"), loadings, np.array([0.9, 0.1]), np.array([0.5, 0.5]))
+    lines = _directions(two, 2).splitlines()
+    assert lines[-2:] == ["  1   90%   -0.80 b  +0.60 a", "  2   10%   +0.80 a  +0.60 b"]
+    none = DirectionSummary(("a", "b"), np.empty((0, 2)), np.empty(0), np.array([0.5, 0.5]))
+    assert "none predicts better than the mean" in _directions(none, 2)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_pictures_show_the_profiles_of_the_model(learner):
         line = display.axes_[f"direction_{direction}"].lines[0]
         np.testing.assert_allclose(line.get_ydata(), profile.mean)
         assert np.isfinite(profile.mean).all()
-    summary = summarize_directions(model, X)
+    summary = summarize_directions(model)
     assert summary.feature_names == tuple(NAMES)
     np.testing.assert_allclose(summary.component_importances, model.component_importances_)
     most = NAMES[int(np.argmax(model.feature_importances_))]

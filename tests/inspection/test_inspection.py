@@ -31,10 +31,13 @@ class TwoRidges(RegressorMixin, BaseEstimator):
 
     def __init__(self, components: np.ndarray = COMPONENTS) -> None:
         self.components = components
-        self.components_ = components
+        self.components_ = self.loadings_ = components
         self.n_features_in_ = components.shape[1]
         self.component_importances_ = np.array([0.7, 0.3])
         self.feature_importances_ = np.array([0.1, 0.2, 0.6, 0.1])
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> TwoRidges:
+        return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         return X @ self.components.T
@@ -73,7 +76,7 @@ def test_direction_profile_moves_rows_the_way_the_data_move() -> None:
     # A column that follows the direction but is no part of it moves along: here x1 = 2 x0.
     x0 = np.linspace(-1.0, 1.0, 50)
     rows = np.column_stack([x0, 2.0 * x0])
-    model = DummyRegressor()
+    model = DummyRegressor().fit(rows, x0)
     model.transform, model.predict = lambda X: X[:, :1], lambda X: X[:, 1]
     profile = direction_profile(model, rows, x0)
     np.testing.assert_allclose(profile.mean, 2.0 * profile.grid, atol=1e-12)
@@ -131,23 +134,23 @@ def test_column_profile_takes_the_most_important_column() -> None:
     assert named.name == "b"
 
 
-def test_loadings_do_not_depend_on_the_units_of_the_columns() -> None:
-    units = np.array([10.0, 0.1, 3.0, 1000.0])
-    summary = summarize_directions(TwoRidges(), X)
-    other = summarize_directions(TwoRidges(COMPONENTS / units), X * units)
-    np.testing.assert_allclose(other.loadings, summary.loadings, rtol=1e-12)
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_summary_has_the_loadings_of_the_model(standardize: bool) -> None:
+    rows = X - X.mean(axis=0)
+    model = BKerNNRegressor(alpha=0.1, n_particles=5, standardize=standardize, random_state=0)
+    summary = summarize_directions(model.fit(rows, rows[:, 2]))
+    np.testing.assert_array_equal(summary.loadings, model.components_ * model.scale_)
     np.testing.assert_allclose(np.linalg.norm(summary.loadings, axis=1), 1.0)
+    assert summary.standardized == standardize
+    np.testing.assert_array_equal(summary.feature_importances, model.feature_importances_)
 
 
 def test_strongest_columns_come_in_order_of_size_with_their_signs() -> None:
     model = TwoRidges(np.array([[0.1, -0.7, 0.5, 0.0]]))
-    standard = np.vstack([np.eye(4), -np.eye(4)])  # the same deviation in every column
-    summary = summarize_directions(model, standard, feature_names=["a", "b", "c", "d"])
-    (first, weight), (second, _) = summary.strongest(0, 2)
-    assert (first, second) == ("b", "c")
-    assert weight == pytest.approx(-0.7 / np.sqrt(0.75))
+    summary = summarize_directions(model, feature_names=["a", "b", "c", "d"])
+    assert summary.strongest(0, 2) == [("b", -0.7), ("c", 0.5)]
     with pytest.raises(ValueError, match="one name per column"):
-        summarize_directions(model, standard, feature_names=["a"])
+        summarize_directions(model, feature_names=["a"])
 
 
 def test_alpha_search_is_sorted_and_absent_when_alpha_is_given() -> None:

@@ -45,9 +45,9 @@ def test_curves_are_the_weight_function_along_the_learned_directions():
     assert profile.labels == ("direction 1", "direction 2")
     assert profile.grid.shape == profile.values.shape == (2, 41)
     np.testing.assert_allclose(profile.grid[0], np.linspace(-3, 3, 41))
-    # The first direction, for standardised columns; the bias has no share in it.
-    unit = model.components_[0] * model.scale_
-    W = np.outer(profile.grid[0], np.append(unit / np.linalg.norm(unit), 0.0))
+    # The first direction, for standardised columns as inputs; the bias has no share in it.
+    unit = model.loadings_[0, model.inputs_]
+    W = np.outer(profile.grid[0], np.append(unit, 0.0))
     expected = model.weight_function(W, normalized=True)
     np.testing.assert_allclose(profile.values[0], expected, rtol=1e-10, atol=1e-14)
     assert profile.plane.shape == (41, 41) and not profile.stumps
@@ -83,7 +83,7 @@ def test_stumps_have_a_curve_for_every_column(solver):
     assert profile.stumps and profile.plane is None
     for k, j in enumerate(order):
         thresholds = np.linspace(-4.5, 4.5, 21)
-        W = np.column_stack([np.full(21, j), thresholds])
+        W = np.column_stack([np.full(21, list(model.inputs_).index(j)), thresholds])
         expected = model.weight_function(W, normalized=True)
         np.testing.assert_allclose(profile.values[k], expected, rtol=1e-9, atol=1e-12)
 

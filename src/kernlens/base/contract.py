@@ -15,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens.base.arrays import validated
+from kernlens.base.directions_table import directions_table
+from kernlens.base.names import resolve_feature_names
+from kernlens.base.tabular import as_frame
 from kernlens.subspace import estimate_n_directions, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -119,6 +122,28 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         # Sums of larger entries overflow, and differences of what overflows are no numbers.
         limit = float(np.finfo(rows.dtype).max) / (2 * rows.shape[1])
         return (scaled.clip(-limit, limit) @ self.loadings_.T).astype(rows.dtype, copy=False)
+
+    def directions_frame(self) -> Any:
+        """Return the learned directions as a data frame, to be printed or sorted.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One column per direction, named as the columns of `transform` are
+            (`get_feature_names_out`), with the entries of `loadings_`: weights of the columns of X
+            per standard deviation. The last column, ``importance``, is `feature_importances_`. The
+            first row, ``(importance)``, is `component_importances_`, if there is a direction; then
+            one row per column of X, the most important first. Needs pandas to be installed.
+        """
+        check_is_fitted(self)
+        table = directions_table(
+            resolve_feature_names(self),
+            [str(name) for name in self.get_feature_names_out()],
+            self.loadings_,
+            self.component_importances_,
+            self.feature_importances_,
+        )
+        return as_frame(table)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from kernlens._array import FloatArray
+from kernlens.inspection._target_names import target_names
 
 
 @dataclass(frozen=True)
@@ -40,28 +41,41 @@ def make_response(model: Any, y: ArrayLike, target: Any = None) -> Response:
     ----------
     model : fitted regressor or classifier
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The name of a Series and the names of the columns of a data frame are those of the targets.
     target : object or None
-        Classifier: a class, the last by default. Regressor with several targets: a column of y,
-        the first by default.
+        Classifier: a class, the last by default. Regressor with several targets: a column of y, by
+        number or name, the first by default.
     """
+    names = target_names(y)
     if is_classifier(model):
-        return _class_response(model, np.asarray(y), target)
+        return _class_response(model, np.asarray(y).ravel(), target, names[0] if names else "y")
     observed = np.asarray(y, dtype=np.float64)
     if observed.ndim == 1:
         if target is not None:
             raise ValueError("target chooses among several targets, but y has one: leave it out.")
-        return Response(_unnamed(model.predict), observed, "y")
-    column = 0 if target is None else target
-    if column not in range(observed.shape[1]):
-        raise ValueError(
-            f"target must be a column of y, 0 to {observed.shape[1] - 1}, got {target!r}."
-        )
+        return Response(_unnamed(model.predict), observed, names[0] if names else "y")
+    column = _column_of(target, observed.shape[1], names)
     return Response(
-        lambda X: _unnamed(model.predict)(X)[:, column], observed[:, column], f"y[{column}]"
+        lambda X: _unnamed(model.predict)(X).reshape(len(X), -1)[:, column],
+        observed[:, column],
+        names[column] if names else f"y[{column}]",
     )
 
 
-def _class_response(model: Any, y: NDArray[Any], target: Any) -> Response:
+def _column_of(target: Any, n_targets: int, names: tuple[str, ...] | None) -> int:
+    if target is None:
+        return 0
+    if names is not None and target in names:
+        return names.index(target)
+    if target not in range(n_targets):
+        known = "" if names is None else f", or one of {list(names)}"
+        raise ValueError(
+            f"target must be a column of y, 0 to {n_targets - 1}{known}, got {target!r}."
+        )
+    return int(target)
+
+
+def _class_response(model: Any, y: NDArray[Any], target: Any, name: str) -> Response:
     classes = list(model.classes_)
     label = classes[-1] if target is None else target
     if label not in classes:
@@ -70,7 +84,7 @@ def _class_response(model: Any, y: NDArray[Any], target: Any) -> Response:
     return Response(
         lambda X: _unnamed(model.predict_proba)(X)[:, position],
         (y == label).astype(np.float64),
-        f"P(y = {label})",
+        f"P({name} = {label})",
     )
 
 

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
+from kernlens._table import Table, significant
 from kernlens.base.search import SearchRecord
+from kernlens.base.tabular import Tabular
+from kernlens.inspection._unwrapped import unwrap
 
 
-@dataclass(frozen=True)
-class AlphaSearch:
-    """Held-out loss of every alpha that was tried.
+@dataclass(frozen=True, repr=False)
+class AlphaSearch(Tabular):
+    """Held-out loss of every alpha that was tried: prints as a table, see also `to_frame`.
 
     Attributes
     ----------
@@ -29,20 +31,28 @@ class AlphaSearch:
     losses: FloatArray
     chosen: float
 
+    def _table(self) -> Table:
+        return Table(
+            ["alpha", "loss"],
+            [self.alphas, self.losses],
+            caption=f"Held-out loss; chosen alpha: {significant(self.chosen)}",
+            spread=True,
+        )
+
 
 def alpha_search(model: Any) -> AlphaSearch | None:
     """Return the curve that alpha was chosen from, or None if there was nothing to choose.
 
     Parameters
     ----------
-    model : fitted feature learner
+    model : fitted feature learner, or fitted Pipeline that ends with one
         With `alpha_`, and with `alpha_search_` if several values were compared.
 
     Returns
     -------
     AlphaSearch or None
     """
-    check_is_fitted(model)
+    model = unwrap(model).model
     tried = getattr(model, "alpha_search_", None)
     if tried is None or len(tried["loss"]) == 0:
         return None

@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from kernlens._array import FloatArray
-from kernlens.inspection._feature_names import resolve_feature_names
+from kernlens._table import Table
+from kernlens.base.tabular import Tabular
 from kernlens.inspection._response import make_response
+from kernlens.inspection._unwrapped import unwrap
 
 
-@dataclass(frozen=True)
-class ColumnProfile:
-    """The target against one column.
+@dataclass(frozen=True, repr=False)
+class ColumnProfile(Tabular):
+    """The target against one column: prints as a table, see also `to_frame`.
 
     Attributes
     ----------
@@ -34,6 +36,9 @@ class ColumnProfile:
     observed: FloatArray
     response_name: str
 
+    def _table(self) -> Table:
+        return Table([self.name, self.response_name], [self.positions, self.observed])
+
 
 def column_profile(
     model: Any,
@@ -48,9 +53,11 @@ def column_profile(
 
     Parameters
     ----------
-    model : fitted feature learner
+    model : fitted feature learner, or fitted Pipeline that ends with one
+        In a pipeline, columns are those that reach the last step.
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        A Series or data frame gives the target its name.
     column : int or None
         Which column; by default the one with the largest `feature_importances_`.
     target : object or None
@@ -62,13 +69,14 @@ def column_profile(
     -------
     ColumnProfile
     """
-    if column is None:
-        column = int(np.argmax(model.feature_importances_))
     check_consistent_length(X, y)
-    response = make_response(model, y, target)
+    seen = unwrap(model, X, feature_names=feature_names)
+    if column is None:
+        column = int(np.argmax(seen.model.feature_importances_))
+    response = make_response(seen.model, y, target)
     return ColumnProfile(
-        name=resolve_feature_names(model, feature_names)[column],
-        positions=np.asarray(X, dtype=np.float64)[:, column],
+        name=seen.feature_names[column],
+        positions=np.asarray(seen.rows, dtype=np.float64)[:, column],
         observed=response.observed,
         response_name=response.name,
     )

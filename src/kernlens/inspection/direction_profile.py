@@ -10,12 +10,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from kernlens._array import FloatArray
+from kernlens._table import Table
+from kernlens.base.tabular import Tabular
 from kernlens.inspection._response import make_response
+from kernlens.inspection._unwrapped import unwrap
 
 
-@dataclass(frozen=True)
-class DirectionProfile:
-    """Target and fitted function against one learned coordinate z = component . x.
+@dataclass(frozen=True, repr=False)
+class DirectionProfile(Tabular):
+    """Target and fitted function against one learned coordinate z = component . (x - mean).
+
+    Prints as a short table of the fitted function; `to_frame` has all points of the grid.
 
     Attributes
     ----------
@@ -40,6 +45,15 @@ class DirectionProfile:
     high: FloatArray
     response_name: str
 
+    def _table(self) -> Table:
+        number = self.direction + 1
+        return Table(
+            [f"direction {number}", "mean", "low", "high"],
+            [self.grid, self.mean, self.low, self.high],
+            caption=f"{self.response_name} along direction {number}: mean and 10% to 90% of rows",
+            spread=True,
+        )
+
 
 def direction_profile(
     model: Any,
@@ -61,10 +75,11 @@ def direction_profile(
 
     Parameters
     ----------
-    model : fitted feature learner
+    model : fitted feature learner, or fitted Pipeline that ends with one
         With `transform` and `predict` (`predict_proba` for a classifier).
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        A Series or data frame gives the target its name.
     direction : int, default=0
         Position in `components_`.
     target : object or None
@@ -78,15 +93,18 @@ def direction_profile(
     -------
     DirectionProfile
     """
-    coordinates = np.asarray(model.transform(X), dtype=np.float64)
+    check_consistent_length(X, y)
+    seen = unwrap(model, X)
+    coordinates = np.asarray(seen.model.transform(seen.rows), dtype=np.float64)
+    if coordinates.shape[1] == 0:
+        raise ValueError("The model kept no direction: there is none to look along.")
     if not 0 <= direction < coordinates.shape[1]:
         raise ValueError(
             f"direction must be 0 to {coordinates.shape[1] - 1}, one of the directions the model "
             f"kept, got {direction}."
         )
-    check_consistent_length(X, y)
-    response = make_response(model, y, target)
-    rows = np.asarray(X, dtype=np.float64)
+    response = make_response(seen.model, y, target)
+    rows = np.asarray(seen.rows, dtype=np.float64)
     z = coordinates[:, direction]
     grid = np.linspace(z.min(), z.max(), n_points)
     moved = np.unique(np.linspace(0, len(rows) - 1, min(max_rows, len(rows))).astype(np.intp))

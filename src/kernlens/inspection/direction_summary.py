@@ -7,32 +7,40 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kernlens._array import FloatArray
-from kernlens.inspection._feature_names import resolve_feature_names
+from kernlens._table import Table
+from kernlens.base.directions_table import directions_table
+from kernlens.base.tabular import Tabular
+from kernlens.inspection._unwrapped import unwrap
 
 
-@dataclass(frozen=True)
-class DirectionSummary:
+@dataclass(frozen=True, repr=False)
+class DirectionSummary(Tabular):
     """Directions of a fitted feature learner.
+
+    Prints as a table with the most important columns first; `to_frame` has all of them.
 
     Attributes
     ----------
     feature_names : tuple of str
         Names of the columns.
     loadings : ndarray of shape (n_directions, n_features)
-        Weight of every column, measured in its standard deviations; unit rows.
+        Weight of every column per standard deviation; orthonormal rows.
     component_importances : ndarray of shape (n_directions,)
         Shares of the directions, sum 1.
     feature_importances : ndarray of shape (n_features,)
         Shares of the columns, sum 1.
+    standardized : bool
+        Whether the model divides columns by their standard deviations; else the loadings are
+        weights in the units of X.
     """
 
     feature_names: tuple[str, ...]
     loadings: FloatArray
     component_importances: FloatArray
     feature_importances: FloatArray
+    standardized: bool = True
 
     def strongest(self, direction: int, n_columns: int) -> list[tuple[str, float]]:
         """Names and weights of the columns with the largest weights in one direction."""
@@ -40,34 +48,43 @@ class DirectionSummary:
         order = np.argsort(-np.abs(weights), kind="stable")[:n_columns]
         return [(self.feature_names[column], float(weights[column])) for column in order]
 
+    def _table(self) -> Table:
+        return directions_table(
+            self.feature_names,
+            [f"direction {number + 1}" for number in range(len(self.loadings))],
+            self.loadings,
+            self.component_importances,
+            self.feature_importances,
+        )
+
 
 def summarize_directions(
-    model: Any, X: ArrayLike, *, feature_names: Sequence[str] | None = None
+    model: Any, *, feature_names: Sequence[str] | None = None
 ) -> DirectionSummary:
     """Describe the directions of a fitted model.
 
-    The rows of `components_` are in the units of X, so a column measured in small units has a large
-    entry. They are multiplied here by the standard deviations of the columns of X, which makes the
-    weights comparable: ``loadings[k] = components_[k] * std / norm``.
+    The rows of `components_` act on X in its own units, so that a column of large numbers has small
+    entries. `loadings_` are the same directions per standard deviation of the columns, which makes
+    the weights comparable.
 
     Parameters
     ----------
-    model : fitted feature learner
-        With `components_`, `component_importances_` and `feature_importances_`.
-    X : array-like of shape (n_samples, n_features)
-        Rows that give the standard deviations, usually those of `fit`.
+    model : fitted feature learner, or fitted Pipeline that ends with one
+        With `loadings_`, `component_importances_` and `feature_importances_`. Fitted with
+        ``standardize=False``, its `scale_` is 1 and the loadings are `components_`.
     feature_names : sequence of str or None
-        Names of the columns; by default those seen in `fit`, or x0, x1, ...
+        Names of the columns; by default those seen in `fit`, or x0, x1, ... In a pipeline they are
+        the names that the steps before the last one make of these.
 
     Returns
     -------
     DirectionSummary
     """
-    weights = model.components_ * np.std(np.asarray(X, dtype=np.float64), axis=0)
-    norms = np.linalg.norm(weights, axis=1, keepdims=True)
+    seen = unwrap(model, feature_names=feature_names)
     return DirectionSummary(
-        feature_names=resolve_feature_names(model, feature_names),
-        loadings=weights / np.where(norms > 0.0, norms, 1.0),
-        component_importances=np.asarray(model.component_importances_),
-        feature_importances=np.asarray(model.feature_importances_),
+        feature_names=seen.feature_names,
+        loadings=np.asarray(seen.model.loadings_),
+        component_importances=np.asarray(seen.model.component_importances_),
+        feature_importances=np.asarray(seen.model.feature_importances_),
+        standardized=bool(getattr(seen.model, "standardize", True)),
     )

@@ -12,11 +12,13 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv, cross_val_score
 
 from kernlens._array import FloatArray
+from kernlens._table import Table
+from kernlens.base.tabular import Tabular
 
 
-@dataclass(frozen=True)
-class ScoreComparison:
-    """Scores of several models, fold by fold.
+@dataclass(frozen=True, repr=False)
+class ScoreComparison(Tabular):
+    """Scores of several models, fold by fold: prints as a table, see also `to_frame`.
 
     Attributes
     ----------
@@ -25,6 +27,13 @@ class ScoreComparison:
     """
 
     scores: Mapping[str, FloatArray]
+
+    def _table(self) -> Table:
+        by_model = np.array(list(self.scores.values()))
+        folds = [f"fold {fold + 1}" for fold in range(by_model.shape[1])]
+        deviations = by_model.std(axis=1, ddof=1) if len(folds) > 1 else np.zeros(len(by_model))
+        columns = [by_model.mean(axis=1), deviations, *by_model.T]
+        return Table(["mean", "std", *folds], columns, list(self.scores))
 
     def best_of_others(self, name: str) -> str:
         """Name of the model with the highest mean score beside `name`."""

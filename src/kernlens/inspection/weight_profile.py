@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
-from kernlens.inspection._feature_names import resolve_feature_names
+from kernlens._table import Table
+from kernlens.base.tabular import Tabular
+from kernlens.inspection._unwrapped import Unwrapped, unwrap
 from kernlens.methods.rkhs_weightings import RKHSWeightingClassifier, RKHSWeightingRegressor
 from kernlens.methods.rkhs_weightings.weight_function import WeightSpace
 
@@ -17,9 +18,11 @@ from kernlens.methods.rkhs_weightings.weight_function import WeightSpace
 REACH = 3.0
 
 
-@dataclass(frozen=True)
-class WeightProfile:
+@dataclass(frozen=True, repr=False)
+class WeightProfile(Tabular):
     """alpha(w) along one curve per learned direction, or per column for stumps.
+
+    Prints as a short table of the curves; `to_frame` has all points.
 
     Attributes
     ----------
@@ -27,7 +30,7 @@ class WeightProfile:
         What the curves belong to.
     grid : ndarray of shape (n_curves, n_points)
         Lengths of weights along unit directions, in units of sigma; for stumps thresholds, in
-        standard deviations of the column from its mean.
+        standard deviations of the column from its mean. The same for all curves.
     values : ndarray of shape (n_curves, n_points)
         alpha, up to a constant positive factor.
     plane : ndarray of shape (n_points, n_points) or None
@@ -43,6 +46,15 @@ class WeightProfile:
     plane: FloatArray | None
     stumps: bool
 
+    def _table(self) -> Table:
+        # Without a column that varies there is no curve, and no point of one.
+        steps = self.grid[0] if len(self.grid) else self.grid.ravel()[:0]
+        return Table(
+            ["threshold" if self.stumps else "weight", *self.labels],
+            [steps, *self.values],
+            spread=True,
+        )
+
 
 def weight_profile(
     model: Any, *, n_curves: int = 3, n_points: int = 121, target: int = 0
@@ -52,7 +64,7 @@ def weight_profile(
     Parameters
     ----------
     model : RKHSWeightingRegressor or RKHSWeightingClassifier
-        Fitted, with a named instantiation.
+        Fitted, with a named instantiation; or a fitted Pipeline that ends with one.
     n_curves : int, default=3
         Directions, or columns for stumps, most important first.
     n_points : int, default=121
@@ -63,7 +75,8 @@ def weight_profile(
     -------
     WeightProfile
     """
-    check_is_fitted(model)
+    seen = unwrap(model)
+    model = seen.model
     known = isinstance(model, RKHSWeightingRegressor | RKHSWeightingClassifier)
     if not known or model.instantiation_ == "custom":
         raise ValueError(
@@ -74,7 +87,7 @@ def weight_profile(
         raise ValueError(f"target must be one of 0 to {len(model.intercept_) - 1}, got {target!r}.")
     space = model.weight_space()
     if space.stumps:
-        return _of_stumps(model, space, n_curves, n_points, target)
+        return _of_stumps(seen, space, n_curves, n_points, target)
     units = space.directions[:n_curves]
     steps = np.linspace(-REACH, REACH, n_points)
     values = _stacked([_alpha(model, steps[:, None] * unit, target) for unit in units], n_points)
@@ -88,10 +101,10 @@ def weight_profile(
 
 
 def _of_stumps(
-    model: Any, space: WeightSpace, n_curves: int, n_points: int, target: int
+    seen: Unwrapped, space: WeightSpace, n_curves: int, n_points: int, target: int
 ) -> WeightProfile:
+    model, names = seen.model, seen.feature_names
     order = np.argsort(-model.feature_importances_[space.columns], kind="stable")[:n_curves]
-    names = resolve_feature_names(model, None)
     steps = np.linspace(-REACH, REACH, n_points) * space.sigma
     values = [
         _alpha(model, np.column_stack([np.full(n_points, place), steps]), target) for place in order

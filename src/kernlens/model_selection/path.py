@@ -14,12 +14,14 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from kernlens._array import FloatArray
+from kernlens._table import Table, significant
 from kernlens._validation import check_count
+from kernlens.base.tabular import Tabular
 
 
-@dataclass(frozen=True)
-class RegularizationPath:
-    """Fits along decreasing values of alpha.
+@dataclass(frozen=True, repr=False)
+class RegularizationPath(Tabular):
+    """Fits along decreasing values of alpha: prints as a table, see also `to_frame`.
 
     Attributes
     ----------
@@ -57,6 +59,18 @@ class RegularizationPath:
     def best_estimator(self) -> Any:
         """The estimator fitted on all rows with that alpha."""
         return self.estimators[self.best_index]
+
+    def _table(self) -> Table:
+        n_splits = self.scores.shape[1]
+        deviations = self.scores.std(axis=1, ddof=1) if n_splits > 1 else np.zeros(len(self.alphas))
+        return Table(
+            [
+                *("alpha", "n_directions", "mean_score", "std_score"),
+                *(f"split {split + 1}" for split in range(n_splits)),
+            ],
+            [self.alphas, self.n_directions, self.mean_scores, deviations, *self.scores.T],
+            caption=f"Best alpha: {significant(self.best_alpha)}",
+        )
 
 
 def regularization_path(

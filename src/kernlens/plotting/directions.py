@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from kernlens.inspection import (
     AlphaSearch,
@@ -25,11 +24,23 @@ from kernlens.plotting.panels import (
     draw_alpha_search,
     draw_column_profile,
     draw_direction_profile,
+    draw_loadings,
     draw_shares,
 )
 
-#: Size in inches of a figure made here.
-FIGURE_SIZE = (10.0, 6.2)
+#: Size in inches of a figure made here, and what every further row of panels adds.
+FIGURE_SIZE = (11.0, 6.8)
+ROW_HEIGHT = 3.4
+#: Panels of profiles in a row.
+PANELS_ABOVE = 3
+#: Widths of the panels below, relative to each other.
+WIDTHS_BELOW = {
+    "loadings": 1.1,
+    "component_importances": 0.8,
+    "feature_importances": 1.1,
+    "alpha_search": 1.0,
+}
+NO_DIRECTION = "No direction predicts better than the mean."
 
 
 class DirectionsDisplay:
@@ -37,8 +48,9 @@ class DirectionsDisplay:
 
     Above: the target against the most important single column, then against the first learned
     directions, with the fitted function (mean and 10 % to 90 % of the rows, the other learned
-    coordinates as they are). Below: importances of directions and columns, and the curve that alpha
-    was chosen from, if it was chosen automatically.
+    coordinates as they are). Below: loadings of the columns in the first directions, importances of
+    directions and columns, and the curve that alpha was chosen from, if it was chosen
+    automatically. A model without directions has the column and the importances of columns only.
 
     Make one with :meth:`from_estimator`.
 
@@ -54,8 +66,9 @@ class DirectionsDisplay:
     ----------
     figure_ : matplotlib.figure.Figure
     axes_ : dict of str to matplotlib.axes.Axes
-        ``"column"``, ``"direction_0"``, ..., ``"component_importances"``,
-        ``"feature_importances"`` and, if there was a search, ``"alpha_search"``.
+        ``"column"``, ``"direction_0"``, ..., ``"loadings"``, ``"component_importances"``,
+        ``"feature_importances"`` and, if there was a search, ``"alpha_search"``. Without
+        directions ``"column"`` and ``"feature_importances"``.
     """
 
     def __init__(
@@ -87,9 +100,11 @@ class DirectionsDisplay:
 
         Parameters
         ----------
-        model : fitted feature learner
+        model : fitted feature learner, or fitted Pipeline that ends with one
+            In a pipeline, columns and names are those that reach the last step.
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            A Series or data frame gives the target its name.
         n_profiles : int, default=2
             At most this many directions get a panel.
         target : object or None
@@ -116,15 +131,15 @@ class DirectionsDisplay:
         >>> model = model.fit(data.X, data.y)
         >>> display = DirectionsDisplay.from_estimator(model, data.X, data.y, figure=Figure())
         >>> sorted(display.axes_)
-        ['column', 'component_importances', 'direction_0', 'feature_importances']
+        ['column', 'component_importances', 'direction_0', 'feature_importances', 'loadings']
         """
-        check_is_fitted(model)
+        summary = summarize_directions(model, feature_names=feature_names)
         profiles = [
             direction_profile(model, X, y, direction=direction, target=target)
-            for direction in range(min(n_profiles, model.n_directions_))
+            for direction in range(min(n_profiles, len(summary.loadings)))
         ]
         display = cls(
-            summarize_directions(model, X, feature_names=feature_names),
+            summary,
             column_profile(model, X, y, target=target, feature_names=feature_names),
             profiles,
             alpha_search(model),
@@ -145,56 +160,74 @@ class DirectionsDisplay:
         -------
         self
         """
-        self.figure_ = _new_figure() if figure is None else figure
+        above = ["column", *(f"direction_{profile.direction}" for profile in self.profiles)]
+        n_rows = 1 + -(-len(above) // PANELS_ABOVE)
+        self.figure_ = _new_figure(n_rows) if figure is None else figure
         self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
+        if len(self.summary.loadings) == 0:
+            self._draw_without_directions(title)
+            return self
         if title is not None:
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize=12)
-        above = ["column", *(f"direction_{profile.direction}" for profile in self.profiles)]
-        below = ["component_importances", "feature_importances"]
-        if self.search is not None:
-            below.append("alpha_search")
-        self.axes_ = _two_rows(self.figure_, above, below)
+        below = [name for name in WIDTHS_BELOW if name != "alpha_search" or self.search is not None]
+        self.axes_ = _in_rows(self.figure_, above, below)
         self._draw_profiles()
+        draw_loadings(self.axes_["loadings"], self.summary)
         self._draw_importances()
         if self.search is not None:
             draw_alpha_search(self.axes_["alpha_search"], self.search)
         return self
+
+    def _draw_without_directions(self, title: str | None) -> None:
+        text = NO_DIRECTION if title is None else f"{title}\n{NO_DIRECTION}"
+        self.figure_.suptitle(text, x=0.01, ha="left", fontsize=12)
+        left, right = self.figure_.subplots(1, 2)
+        self.axes_ = {"column": left, "feature_importances": right}
+        draw_column_profile(left, self.column)
+        self._draw_feature_importances()
 
     def _draw_profiles(self) -> None:
         draw_column_profile(self.axes_["column"], self.column)
         for profile in self.profiles:
             ax = self.axes_[f"direction_{profile.direction}"]
             importance = self.summary.component_importances[profile.direction]
-            draw_direction_profile(ax, profile, float(importance))
+            draw_direction_profile(
+                ax, profile, float(importance), standardized=self.summary.standardized
+            )
             ax.sharey(self.axes_["column"])
 
     def _draw_importances(self) -> None:
         shares = self.summary.component_importances
         numbers = [str(number) for number in range(1, len(shares) + 1)]
-        draw_shares(
-            self.axes_["component_importances"], numbers, shares, "Importance of directions"
-        )
+        draw_shares(self.axes_["component_importances"], numbers, shares, "Directions")
+        self._draw_feature_importances()
+
+    def _draw_feature_importances(self) -> None:
         shares = self.summary.feature_importances
         order = np.argsort(-shares, kind="stable")
         names = [self.summary.feature_names[column] for column in order]
-        draw_shares(
-            self.axes_["feature_importances"], names, shares[order], "Importance of columns"
-        )
+        draw_shares(self.axes_["feature_importances"], names, shares[order], "Columns")
 
 
-def _new_figure() -> Figure:
+def _new_figure(n_rows: int) -> Figure:
     # pyplot opens windows and keeps figures: only for those who did not bring their own.
     from matplotlib import pyplot
 
-    return pyplot.figure(figsize=FIGURE_SIZE)
+    width, height = FIGURE_SIZE
+    return pyplot.figure(figsize=(width, height + (n_rows - 2) * ROW_HEIGHT))
 
 
-def _two_rows(figure: Figure, above: Sequence[str], below: Sequence[str]) -> dict[str, Axes]:
-    width = len(above) * len(below)
-    grid = figure.add_gridspec(2, width, height_ratios=[1.15, 1.0])
+def _in_rows(figure: Figure, above: Sequence[str], below: Sequence[str]) -> dict[str, Axes]:
+    """Panels of equal width above, in as many rows as they need, and one row below them."""
+    per_row = min(len(above), PANELS_ABOVE)
+    n_rows = -(-len(above) // per_row)
+    rows = figure.add_gridspec(n_rows + 1, 1, height_ratios=[1.15] * n_rows + [1.0])
+    grids = [rows[row].subgridspec(1, per_row) for row in range(n_rows)]
     axes = {}
-    for row, names in enumerate((above, below)):
-        span = width // len(names)
-        for place, name in enumerate(names):
-            axes[name] = figure.add_subplot(grid[row, place * span : (place + 1) * span])
+    for place, name in enumerate(above):
+        axes[name] = figure.add_subplot(grids[place // per_row][place % per_row])
+    widths = [WIDTHS_BELOW[name] for name in below]
+    last = rows[n_rows].subgridspec(1, len(below), width_ratios=widths)
+    for place, name in enumerate(below):
+        axes[name] = figure.add_subplot(last[place])
     return axes

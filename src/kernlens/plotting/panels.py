@@ -10,18 +10,28 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from kernlens._array import FloatArray
-from kernlens.inspection import AlphaSearch, ColumnProfile, DirectionProfile
+from kernlens._table import shortened
+from kernlens.inspection import AlphaSearch, ColumnProfile, DirectionProfile, DirectionSummary
 from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, tidy
+
+#: Letters of names in titles, beside axes and along them: what has a place in a panel.
+IN_TITLE, BESIDE, ALONG = 14, 16, 32
 
 
 def draw_column_profile(ax: Axes, profile: ColumnProfile) -> None:
     """Scatter of the target against one column."""
     _scatter(ax, profile.positions, profile.observed)
-    name = profile.name
-    tidy(ax, f"Against the column {name}", name, profile.response_name)
+    tidy(
+        ax,
+        f"Against the column {shortened(profile.name, IN_TITLE)}",
+        shortened(profile.name, ALONG),
+        shortened(profile.response_name, ALONG),
+    )
 
 
-def draw_direction_profile(ax: Axes, profile: DirectionProfile, importance: float) -> None:
+def draw_direction_profile(
+    ax: Axes, profile: DirectionProfile, importance: float, *, standardized: bool = True
+) -> None:
     """Scatter of the target along a direction, with the fitted function."""
     _scatter(ax, profile.positions, profile.observed)
     band = ax.fill_between(
@@ -38,16 +48,57 @@ def draw_direction_profile(ax: Axes, profile: DirectionProfile, importance: floa
     tidy(
         ax,
         f"Against direction {number} ({importance:.0%})",
-        f"component {number} · x",
-        profile.response_name,
+        f"direction {number} ({_unit(standardized)})",
+        shortened(profile.response_name, ALONG),
     )
+
+
+def draw_loadings(
+    ax: Axes, summary: DirectionSummary, max_directions: int = 3, max_columns: int = 8
+) -> None:
+    """Weights of the columns as numbers on colours, for the first directions.
+
+    Shown are the columns with the largest weights among these directions: on top those that have
+    their largest weight in the first direction, the largest of them first. The title says how many
+    columns there are if that is not all.
+    """
+    weights = summary.loadings[:max_directions]
+    sizes = np.abs(weights)
+    order = np.argsort(-sizes.max(axis=0), kind="stable")[:max_columns]
+    order = order[np.argsort(sizes.argmax(axis=0)[order], kind="stable")]
+    shown = weights[:, order].T
+    # Colours of a single small weight should not look like those of a large one.
+    largest = max(0.5, float(np.abs(shown).max()))
+    ax.imshow(shown, cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")
+    for row, column in np.ndindex(shown.shape):
+        value = shown[row, column]
+        color = "white" if abs(value) > 0.6 * largest else TEXT
+        # Adding zero takes the sign from what is rounded to minus zero.
+        text = f"{round(float(value), 2) + 0.0:.2f}"
+        ax.text(column, row, text, ha="center", va="center", fontsize=8, color=color)
+    # At least five rows, so that one or two columns do not become slabs.
+    ax.set_ylim(max(len(shown), 5) - 0.5, -0.5)
+    n_features = summary.loadings.shape[1]
+    some = f" ({len(order)} of {n_features})" if n_features > len(order) else ""
+    tidy(ax, f"Loadings{some}", f"direction\n(weights {_unit(summary.standardized)})", "")
+    ax.set_yticks(
+        range(len(order)), [shortened(summary.feature_names[column], BESIDE) for column in order]
+    )
+    ax.set_xticks(range(len(weights)), [str(number + 1) for number in range(len(weights))])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _unit(standardized: bool) -> str:
+    return "per standard deviation" if standardized else "in units of X"
 
 
 def draw_shares(
     ax: Axes, names: Sequence[str], shares: FloatArray, title: str, max_bars: int = 12
 ) -> None:
-    """Horizontal bars, the first name on top; at most `max_bars`, and the title says so."""
-    labels, values = list(names[:max_bars]), list(shares[:max_bars])
+    """Importances as bars, the first name on top; at most `max_bars`, and the title says so."""
+    labels = [shortened(name, BESIDE) for name in names[:max_bars]]
+    values = list(shares[:max_bars])
     if len(names) > max_bars:
         title = f"{title} ({max_bars} of {len(names)})"
     places = np.arange(len(labels))
@@ -56,8 +107,9 @@ def draw_shares(
         ax.text(value, place, f" {value:.0%}", va="center", fontsize=8, color=TEXT)
     # At least five places, so that one or two bars do not become slabs.
     ax.set_ylim(max(len(labels), 5) - 0.5, -0.5)
-    ax.set_xlim(0, 1.15 * max(values))
-    tidy(ax, title, "", "")
+    # The place of a number beside the longest bar is its width, not a share of the axis.
+    ax.set_xlim(0, 1.25 * max(values))
+    tidy(ax, title, "importance", "")
     ax.set_yticks(places, labels)
     # The values stand at the bars; an axis would say them twice.
     ax.set_xticks([])
@@ -87,3 +139,5 @@ def _scatter(ax: Axes, positions: FloatArray, observed: FloatArray) -> None:
     ax.scatter(
         positions, observed, s=14, color=DATA, alpha=0.4, linewidths=0, rasterized=True, zorder=1
     )
+    # More numbers would touch each other.
+    ax.locator_params(axis="x", nbins=6)

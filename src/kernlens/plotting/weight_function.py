@@ -51,7 +51,7 @@ class WeightFunctionDisplay:
         Parameters
         ----------
         model : RKHSWeightingRegressor or RKHSWeightingClassifier
-            Fitted, with a named instantiation.
+            Fitted, with a named instantiation; or a fitted Pipeline that ends with one.
         n_curves : int, default=3
             Directions, or columns for stumps.
         target : int, default=0

@@ -22,6 +22,7 @@ from kernlens.inspection import (
 from kernlens.methods.bkernn import BKerNNRegressor
 from kernlens.metrics import feature_learning_score
 from kernlens.plotting import DirectionsDisplay
+from kernlens.plotting.directions import FIGURE_SIZE
 
 N_FOLDS = 5
 
@@ -72,14 +73,14 @@ def study_problem(problem: DemoProblem, seed: int, *, show_progress: bool) -> De
     recovery = None
     if problem.components is not None:
         recovery = feature_learning_score(problem.components, model.components_)
-    directions = summarize_directions(model, problem.X, feature_names=problem.feature_names)
+    directions = summarize_directions(model, feature_names=problem.feature_names)
     return DemoStudy(problem, contenders, comparison, model, directions, recovery)
 
 
 def save(done: DemoStudy, folder: Path) -> list[str]:
     """Write picture and model; return the types that loading the model has to trust."""
     problem = done.problem
-    figure = Figure(figsize=(10.0, 6.2), dpi=150)
+    figure = Figure(figsize=FIGURE_SIZE, dpi=150)
     DirectionsDisplay.from_estimator(
         done.model,
         problem.X,

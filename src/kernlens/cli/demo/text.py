@@ -58,6 +58,7 @@ Next, with your own X and y:
     from kernlens import BKerNNRegressor    # or BKerNNClassifier
     from kernlens.plotting import DirectionsDisplay
     model = BKerNNRegressor(verbose=True).fit(X, y)
+    print(model.directions_frame())    # loadings by column; needs pandas
     display = DirectionsDisplay.from_estimator(model, X, y)
     display.figure_.savefig("directions.png")
     model.transform(X)    # the learned features, for any other model
@@ -93,9 +94,11 @@ def _verdict(comparison: ScoreComparison) -> str:
 
 def _directions(summary: DirectionSummary, n_features: int) -> str:
     found = len(summary.component_importances)
+    if found == 0:
+        return f"Learned no direction in {n_features} columns: none predicts better than the mean."
     lines = [
         f"Learned {_count(found, 'direction')} in {n_features} columns: importance, then the "
-        "largest weights\n(of columns divided by their standard deviation)"
+        "largest loadings\n(weights of columns per standard deviation)"
     ]
     for direction, importance in enumerate(summary.component_importances[:N_DIRECTIONS]):
         weights = "  ".join(

@@ -26,7 +26,8 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
     classes_ : ndarray of shape (n_classes,)
         Labels.
     components_ : ndarray of shape (n_directions_, n_features)
-        Learned directions, orthonormal, most important first, in the units of X.
+        Learned directions, most important first, for X in its own units. The rows of
+        ``loadings_ = components_ * scale_`` are orthonormal; the function rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Singular values of the particles (column norms for the variable penalties), sum 1.
     feature_importances_ : ndarray of shape (n_features,)
@@ -41,6 +42,9 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         Particles that are not zero, in the units of X.
     mean_, scale_ : ndarray of shape (n_features,)
         What is taken from the columns, and what they are divided by.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     knots_, tables_, intercept_ : ndarray
         The fitted functions, see :meth:`partial_functions`.
     kernel_ : str

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._table import Table
 from kernlens.base.columns import Columns
+from kernlens.base.tabular import Tabular
 from kernlens.base.targets import Targets
 from kernlens.methods.bkernn.function import RidgeFunctions
 
 
-@dataclass(frozen=True)
-class PartialFunctions:
+@dataclass(frozen=True, repr=False)
+class PartialFunctions(Tabular):
     """Functions g_j with ``prediction = constant + sum_j g_j(direction_j . (x - offset))``.
+
+    Prints as a table with one row per function; `to_frame` has all points of all grids.
 
     Attributes
     ----------
@@ -36,6 +40,26 @@ class PartialFunctions:
     values: FloatArray
     constant: FloatArray
     offset: FloatArray
+
+    def _table(self) -> Table:
+        n_functions, n_points, n_targets = self.values.shape
+        values = self.values.reshape(-1, n_targets).T
+        return Table(
+            ["function", "position", *self._of_targets("value")],
+            [np.repeat(np.arange(n_functions), n_points), self.grid.ravel(), *values],
+        )
+
+    def _printed(self) -> Table:
+        spreads = np.sqrt(np.mean(np.square(self.values), axis=1))
+        return Table(
+            ["function", *self._of_targets("spread"), "from", "to"],
+            [np.arange(len(self.grid)), *spreads.T, self.grid[:, 0], self.grid[:, -1]],
+            caption="Functions of one direction each: root mean square, and range of positions",
+        )
+
+    def _of_targets(self, name: str) -> list[str]:
+        n_targets = self.values.shape[2]
+        return [name] if n_targets == 1 else [f"{name} y[{target}]" for target in range(n_targets)]
 
 
 def tabulate(

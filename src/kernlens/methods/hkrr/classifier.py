@@ -28,8 +28,9 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     length_scale_ : float
         l in ``k(Bx / l, Bx' / l)``; gamma is ``1 / (2 l^2)`` for the Gaussian kernel.
     components_ : ndarray of shape (n_directions_, n_features)
-        Directions along which the fitted function varies, orthonormal, most important first, in the
-        units of X: eigenvectors of its average gradient outer product.
+        Eigenvectors of the average gradient outer product of the function, for X in its own units,
+        most important first. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the
+        function rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Root mean square slopes along them, sum 1.
     feature_importances_ : ndarray of shape (n_features,)
@@ -49,6 +50,9 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         Constant.
     mean_, scale_ : ndarray of shape (n_features,)
         Means of the columns, and what they are divided by in a fit.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     kernel_ : str or RadialKernel
         The kernel the function was fitted with.
     bounds_ : None

@@ -41,8 +41,9 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
     Attributes
     ----------
     components_ : ndarray of shape (n_directions_, n_features)
-        Leading eigenvectors of the average outer product of gradients over the points, orthonormal,
-        in the units of X.
+        Leading eigenvectors of the average outer product of gradients over the points, for X in its
+        own units. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the function
+        rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Their eigenvalues, divided by their sum.
     feature_importances_ : ndarray of shape (n_features,)
@@ -65,15 +66,18 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         What was used.
     n_labeled_ : int
         Number of labelled rows, repeated ones counted once.
-    centers_, coef_ : ndarray of shape (n_centers, n_columns), (n_targets, n_centers)
-        Centres in units of the length scale, for columns that vary only, and coefficients of the
+    centers_, coef_ : ndarray of shape (n_centers, n_varying), (n_targets, n_centers)
+        Centres in units of the length scale, for columns as in `inputs_`, and coefficients of the
         kernel there; random features have `coef_` only.
-    slopes_ : ndarray of shape (n_targets, n_centers, n_columns)
+    slopes_ : ndarray of shape (n_targets, n_centers, n_varying)
         Coefficients of the derivatives of the kernel at the centres; exact solvers only.
-    frequencies_, phases_ : ndarray of shape (n_centers, n_columns), (n_centers,)
+    frequencies_, phases_ : ndarray of shape (n_centers, n_varying), (n_centers,)
         Frequencies and phases of random features.
     intercept_, mean_, scale_ : ndarray
         Constant of the function; units of the columns.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     objective_, objective_history_ : float, ndarray
         The objective of the Notes; residuals of conjugate gradients, if any, and the objective.
     n_iter_, status_ : int, str

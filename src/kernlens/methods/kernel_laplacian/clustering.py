@@ -42,13 +42,16 @@ class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
         ``E(f) + alpha |f|_H^2`` of every eigenfunction, increasing, for standardised columns.
     alpha_, length_scale_ : float
         What was used, for standardised columns.
-    centers_, coef_ : ndarray of shape (n_centers, n_columns), (n_components, n_centers)
-        Centres in units of the length scale, for columns that vary only, and coefficients of the
+    centers_, coef_ : ndarray of shape (n_centers, n_varying), (n_components, n_centers)
+        Centres in units of the length scale, for columns as in `inputs_`, and coefficients of the
         kernel there; random features have `coef_` only.
-    frequencies_, phases_ : ndarray of shape (n_centers, n_columns), (n_centers,)
+    frequencies_, phases_ : ndarray of shape (n_centers, n_varying), (n_centers,)
         Frequencies and phases of random features.
     intercept_, mean_, scale_ : ndarray
         Constants of the functions; units of the columns.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

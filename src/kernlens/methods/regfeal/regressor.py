@@ -26,7 +26,8 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
     Attributes
     ----------
     components_ : ndarray of shape (n_directions_, n_features)
-        Leading columns of the rotation R as rows, orthonormal, in the units of X.
+        Leading columns of the rotation R as rows, for X in its own units. The rows of
+        ``loadings_ = components_ * scale_`` are orthonormal; the function rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Their shares ``eta_a^(r/(2-r))``, divided by their sum.
     feature_importances_ : ndarray of shape (n_features,)
@@ -34,7 +35,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
     n_directions_ : int
         Directions kept.
     rotation_ : ndarray of shape (n_varying, n_followed)
-        R, for standardised columns that vary.
+        R, for standardised columns as in `inputs_`.
     shares_, eta_ : ndarray of shape (n_followed,)
         Shares of all directions followed, and the paper's eta.
     alpha_, rho_, max_degree_ : float, float or None, int or None
@@ -47,7 +48,7 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         and ``"searched"`` has the names of the settings. It is there only if there was something
         to choose.
     projection_ : ndarray of shape (n_relevant, n_varying)
-        The map that a refit goes through, if one is used.
+        The map that a refit goes through, if one is used, for columns as in `inputs_`.
     refit_ : estimator
         The fitted `refit`, if an estimator was given.
     support_, dual_coef_ : ndarray
@@ -56,6 +57,9 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         Multi-indices and coefficients of an explicit function.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     bounds_ : tuple of ndarray of shape (n_targets,), or None
         What predictions are clipped to.
     objective_, objective_history_ : float, ndarray

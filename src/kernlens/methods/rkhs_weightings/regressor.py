@@ -89,8 +89,9 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
     Attributes
     ----------
     components_ : ndarray of shape (n_directions_, n_features)
-        Leading eigenvectors of the average outer product of gradients of the function, orthonormal,
-        in the units of X.
+        Leading eigenvectors of the average outer product of gradients of the function, for X in its
+        own units. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the function
+        rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Their eigenvalues, divided by their sum.
     feature_importances_ : ndarray of shape (n_features,)
@@ -114,12 +115,16 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
         choose.
     weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
         Weights, in units of sigma, and coefficients of their features (those of Table 3 without
-        their exponential factors), for standardised columns that vary and the bias; not for
+        their exponential factors), for standardised columns as in `inputs_` and the bias; not for
         ``solver="exact"``.
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
-        Rows and coefficients of the kernel function of ``solver="exact"``.
+        Rows, with columns as in `inputs_`, and coefficients of the kernel function of
+        ``solver="exact"``.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     bounds_ : tuple of ndarray, or None
         Lowest and highest prediction of every target, if `truncate`.
     objective_, objective_history_ : float, ndarray
@@ -227,8 +232,9 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
     Attributes
     ----------
     components_ : ndarray of shape (n_directions_, n_features)
-        Leading eigenvectors of the average outer product of gradients of the function, orthonormal,
-        in the units of X.
+        Leading eigenvectors of the average outer product of gradients of the function, for X in its
+        own units. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the function
+        rises along each.
     component_importances_ : ndarray of shape (n_directions_,)
         Their eigenvalues, divided by their sum.
     feature_importances_ : ndarray of shape (n_features,)
@@ -249,12 +255,16 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
         ``"alpha"``, ``"instantiation"`` and ``"loss"`` of the settings tried in the last round of
         the search, and the position ``"chosen"``; only if there was something to choose.
     weights_, coef_ : ndarray of shape (n_weights, n_coordinates), (n_targets, n_weights)
-        Weights, in units of sigma, and coefficients of their features, for standardised columns
-        that vary and the bias; not for ``solver="exact"``.
+        Weights, in units of sigma, and coefficients of their features, for standardised columns as
+        in `inputs_` and the bias; not for ``solver="exact"``.
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
-        Rows and coefficients of the kernel function of ``solver="exact"``.
+        Rows, with columns as in `inputs_`, and coefficients of the kernel function of
+        ``solver="exact"``.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
+    inputs_ : ndarray of int of shape (n_varying,)
+        Columns in use, in the order of the inputs of the learner, which does not depend on how
+        columns are listed.
     bounds_ : tuple of ndarray, or None
         Lowest and highest prediction of every target, if `truncate`.
     objective_, objective_history_ : float, ndarray

@@ -26,7 +26,8 @@ class WeightSpace:
     Attributes
     ----------
     columns : ndarray of shape (n_varying,)
-        Numbers of the columns of X that the first inputs come from; the bias is the last input.
+        Numbers of the columns of X that the first inputs come from, the `inputs_` of the model; the
+        bias is the last input.
     directions : ndarray of shape (n_directions_, n_inputs)
         The learned directions as orthonormal vectors among the inputs, without a share of the bias;
         none if no column varies.
@@ -90,10 +91,10 @@ class WeightFunctionMixin:
         Parameters
         ----------
         W : array-like of shape (n_weights, n_coordinates)
-            Weights as in `weights_`: for standardised columns that vary and the bias, in units of
-            sigma; for stumps pairs (j, b) of the number of such a column, that of the bias being
-            the last, and a threshold. The law of w is N(0, I), for stumps j is uniform and b is
-            N(0, sigma^2).
+            Weights as in `weights_`: for standardised columns as in `inputs_` and the bias, in
+            units of sigma; for stumps pairs (j, b) of the position of a column in `inputs_`, that
+            of the bias being the last, and a threshold. The law of w is N(0, I), for stumps j is
+            uniform and b is N(0, sigma^2).
         normalized : bool, default=False
             Leave out a constant factor that may overflow in many dimensions.
 

@@ -1,4 +1,4 @@
-"""Names of the columns of a fitted model."""
+"""Names of the columns of X."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def resolve_feature_names(model: Any, feature_names: Sequence[str] | None) -> tuple[str, ...]:
+def resolve_feature_names(
+    model: Any, feature_names: Sequence[str] | None = None
+) -> tuple[str, ...]:
     """Names given by the caller, else those seen in `fit`, else x0, x1, ..."""
     n_features = int(model.n_features_in_)
     if feature_names is None:
