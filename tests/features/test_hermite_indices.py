@@ -264,3 +264,10 @@ def test_inputs_stay_as_they_are():
     sample_indices(smoothness, 20, 2, np.random.RandomState(0))
     largest_gap(eta)
     np.testing.assert_array_equal(eta, before)
+
+
+def test_logarithms_of_numbers_beyond_all_floats_are_taken():
+    # 4000 degrees of 120 directions: more indices than 1e308.
+    smoothness = Smoothness(np.ones(120), 1.0, 1.0, TruncatedSequence(4000))
+    indices, weights = sample_indices(smoothness, 8, 1, np.random.RandomState(0))
+    assert len(indices) == len(weights) and np.all(weights > 0.0)

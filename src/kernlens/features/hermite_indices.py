@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
-from math import comb
+from math import comb, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,16 +101,21 @@ def count_indices(n_directions: int, degree: int) -> int:
 def enumerate_indices(n_directions: int, degree: int) -> IntArray:
     """All alpha with 1 <= |alpha| <= degree, low degrees first, (n_indices, n_directions)."""
     indices = np.zeros((count_indices(n_directions, degree), n_directions), dtype=np.int32)
-    if n_directions == 1:
-        indices[:, 0] = np.arange(1, degree + 1)
-        return indices
-    row = 0
-    for size in range(1, degree + 1):
-        for chosen in combinations_with_replacement(range(n_directions), size):
-            for a in chosen:
-                indices[row, a] += 1
-            row += 1
+    # Of the last direction alone; then each one before is put in front, degree by degree.
+    sizes: list[IntArray] = [np.full((1, 1), size, dtype=np.int32) for size in range(degree + 1)]
+    for _ in range(1, n_directions):
+        sizes = [_with_one_more(sizes[: size + 1]) for size in range(degree + 1)]
+    if degree > 0:
+        np.concatenate(sizes[1:], out=indices)
     return indices
+
+
+def _with_one_more(rest: Sequence[IntArray]) -> IntArray:
+    """Exponents of degree k in one more variable, from those of the others of degree 0, ..., k."""
+    size = len(rest) - 1
+    lengths = [len(part) for part in rest]
+    first = np.repeat(np.arange(size, -1, -1, dtype=np.int32), lengths)
+    return np.column_stack([first, np.concatenate(rest)])
 
 
 def best_first_indices(smoothness: Smoothness, n_indices: int) -> IntArray:
@@ -172,7 +177,7 @@ def sample_indices(
     if smoothness.sequence.largest is not None:
         degree = smoothness.sequence.largest
         drawn = _uniform_up_to(degree, n_directions, n_samples, random)
-        log_proposal = np.full(len(drawn), -np.log(count_indices(n_directions, degree)))
+        log_proposal = np.full(len(drawn), -log(count_indices(n_directions, degree)))
     else:
         drawn, log_proposal = _group_sample(smoothness, n_samples, split, random)
     distinct, first, counts = np.unique(drawn, axis=0, return_index=True, return_counts=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._validation import check_count, check_flag
+from kernlens._validation import check_count, check_flag, check_most
 from kernlens.features.hermite_indices import (
     LARGEST_DEGREE,
     DegreeSequence,
@@ -29,10 +29,17 @@ from kernlens.features.hermite_indices import (
 )
 from kernlens.methods.regfeal.directions import WeightedDirections
 
+#: More multi-indices are not listed.
+MOST_INDICES = 1_000_000
 #: Directions followed after the first fit; more of them fit noise while they are being learned.
 MAX_DIRECTIONS = 10
 #: The largest degree, and what a sentence calls it.
 MOST_DEGREES = ("the largest degree of a basis", LARGEST_DEGREE)
+
+
+def _check_indices(n_indices: Any, *, other: str | None = None) -> None:
+    check_count("n_indices", n_indices, other=other)
+    check_most("n_indices", n_indices, MOST_INDICES)
 
 
 class Basis(ABC):
@@ -87,7 +94,7 @@ class AllPolynomials(Basis):
         rows has the best `n_indices` polynomials. None takes the kernel of all rows, which needs
         memory for its square. ``"auto"`` is 2000 and ``"exact"`` is None.
     n_indices : int
-        Polynomials of the last fit.
+        Polynomials of the last fit, at most a million.
     """
 
     max_rows: int | None = 2000
@@ -98,7 +105,7 @@ class AllPolynomials(Basis):
     def __post_init__(self) -> None:
         if self.max_rows is not None:
             check_count("max_rows", self.max_rows, other="None")
-        check_count("n_indices", self.n_indices)
+        _check_indices(self.n_indices)
 
     @property
     def rule(self) -> None:
@@ -152,6 +159,7 @@ class Enumerated(IndexRule):
     Attributes
     ----------
     n_indices : int
+        At most a million.
     """
 
     n_indices: int = 2000
@@ -159,7 +167,7 @@ class Enumerated(IndexRule):
     max_degree = None
 
     def __post_init__(self) -> None:
-        check_count("n_indices", self.n_indices)
+        _check_indices(self.n_indices)
 
     def choose(
         self, smoothness: Smoothness, directions: WeightedDirections, seed: int
@@ -179,7 +187,7 @@ class BestFirst(IndexRule):
     Attributes
     ----------
     n_indices : int
-        How many.
+        How many, at most a million.
     max_degree : int or None
         With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
@@ -210,7 +218,7 @@ class GroupSampling(IndexRule):
     Attributes
     ----------
     n_indices : int
-        Draws.
+        Draws, at most a million.
     max_degree : int or None
         With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
@@ -243,7 +251,8 @@ class UpToDegree(IndexRule):
     max_degree : int
         M, at most 4000. `rho` is not used.
     n_indices : int or None
-        If there are more polynomials than this, the best ones are taken. None takes all of them.
+        If there are more polynomials than this, at most a million, the best ones are taken. None
+        takes all of them.
     """
 
     max_degree: int
@@ -252,7 +261,7 @@ class UpToDegree(IndexRule):
     def __post_init__(self) -> None:
         check_count("max_degree", self.max_degree, most=MOST_DEGREES)
         if self.n_indices is not None:
-            check_count("n_indices", self.n_indices, other="None")
+            _check_indices(self.n_indices, other="None")
 
     def choose(
         self, smoothness: Smoothness, directions: WeightedDirections, seed: int
@@ -320,6 +329,6 @@ def largest_degree(n_columns: int, n_indices: int) -> int:
 
 
 def _check_both(n_indices: int, max_degree: int | None) -> None:
-    check_count("n_indices", n_indices)
+    _check_indices(n_indices)
     if max_degree is not None:
         check_count("max_degree", max_degree, other="None", most=MOST_DEGREES)
