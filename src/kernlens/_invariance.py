@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
-from kernlens._rows import mix
+from kernlens._hash import mix
 
 #: Content is rounded to this share of its size before it is hashed.
 STEPS = 2.0**20
@@ -75,7 +75,7 @@ def _code(values: FloatArray) -> NDArray[np.uint64]:
     """A hash of every value, rounded."""
     known = np.nan_to_num(values.astype(np.float64), nan=0.0)
     largest = float(np.abs(known).max(initial=0.0)) or 1.0
-    size = largest * float(np.sqrt(np.mean(np.square(known / largest))))
+    size = largest * float(np.sqrt(np.mean(np.square(known / largest)))) or 1.0
     steps = np.rint(known / size * STEPS).clip(-LARGEST_STEP, LARGEST_STEP).astype(np.int64)
     steps[np.isnan(values)] = -LARGEST_STEP
     return mix(steps.view(np.uint64))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
+from kernlens._hash import mix
 
 #: Binary digits that are kept of a weight.
 WEIGHT_BITS = 33
@@ -136,11 +137,3 @@ def _row_hash(rows: FloatArray) -> NDArray[np.uint64]:
             continue
         code = mix(code ^ bits.view(np.uint64))
     return code
-
-
-def mix(code: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of the splitmix64 generator, a bijection that spreads every bit."""
-    code = code + np.uint64(0x9E3779B97F4A7C15)
-    code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    code = (code ^ (code >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return code ^ (code >> np.uint64(31))
