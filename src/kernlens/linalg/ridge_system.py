@@ -163,7 +163,7 @@ class RidgeSystem:
             if self.intercept:
                 apart = (self.target_mean - b @ self.feature_mean - constant).T
                 products += self.total * apart[:, :, None] * apart[:, None, :]
-        mean: FloatArray = np.where(np.isnan(products), np.inf, products) / self.total
+        mean: FloatArray = np.where(np.isfinite(products), products, np.inf) / self.total
         return mean
 
     def left_out(
