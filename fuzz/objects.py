@@ -150,7 +150,8 @@ def _degree(rng: Generator, setting: Setting) -> int | None:
 
 
 def _basis(rng: Generator, setting: Setting) -> Any:
-    number = count(rng, 1, 60, setting.wild)
+    # A basis refuses more of them where it is made.
+    number = min(count(rng, 1, 60, setting.wild), 100_000)
     return pick(
         rng,
         (

@@ -151,6 +151,10 @@ def test_missing_targets(estimator):
     X, y = sample(estimator)
     y[3] = np.nan
     refuses(light(estimator), X, y, "Input y contains NaN")
+    # An object is a missing value once it is a number.
+    objects = y.astype(object)
+    objects[3] = None
+    refuses(light(estimator), X, objects, "Input y contains NaN")
 
 
 @every_regressor

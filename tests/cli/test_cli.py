@@ -22,6 +22,7 @@ import kernlens
 from kernlens import cli
 from kernlens.cli import demo, main
 from kernlens.cli._errors import CommandError
+from kernlens.cli._output import printing, replacing
 from kernlens.cli.demo import models, study
 from kernlens.cli.demo.problems import DemoProblem, make_problems
 from kernlens.cli.demo.text import _directions, _verdict
@@ -187,6 +188,41 @@ def test_failures_of_a_command_become_exit_codes(
     monkeypatch.setattr(demo, "run", fail)
     assert main(["demo"]) == code
     assert capsys.readouterr().err.startswith("kernlens: ")
+
+
+def test_a_reader_who_has_left_ends_the_command_without_a_word() -> None:
+    # Python itself flushes the standard output once more at its end.
+    program = "import sys; from kernlens.cli import demo, main; demo.run = lambda _: {}; {}"
+    late = program.format("(print('x'), sys.stdout.flush(), 0)[2]", "sys.exit(main(['demo']))")
+    command = [sys.executable, "-c", "import time; time.sleep(0.5); " + late]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_a_full_standard_output_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(arguments: argparse.Namespace) -> int:
+        with printing():
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(demo, "run", fail)
+    assert main(["demo"]) == 1
+    said = "kernlens: cannot write to the standard output (No space left on device).\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_folder_in_the_way_of_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sines.png").mkdir()
+    with (
+        pytest.raises(CommandError, match=r"sines\.png: there is a folder of that name\.$"),
+        replacing(tmp_path / "sines.png") as part,
+    ):
+        part.write_text("picture")
+    assert (tmp_path / "sines.png").is_dir()
 
 
 @pytest.mark.parametrize("module", ["kernlens", "kernlens.cli"])

@@ -236,3 +236,13 @@ def test_blocks_of_single_precision_are_summed_in_double():
     A[0] = 4096.0
     system = system_of(A, A.T.copy(), np.ones(1001), False, block=1, dtype=np.float32)
     assert system.gram[0, 0] == system.moments[0, 0] == 4096.0**2 + 1000.0
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("intercept", [False, True])
+def test_losses_that_overflow_are_infinite(intercept):
+    system = system_of(*problem(), intercept)
+    b = np.full((N_TARGETS, N_COLUMNS), 1e200)
+    b[1] = 0.0
+    losses = system.mean_losses(b, np.zeros(N_TARGETS))
+    assert losses[0] == np.inf and np.isfinite(losses[1])

@@ -129,6 +129,9 @@ def regression_targets(y: NDArray[Any]) -> FloatArray:
     ndarray of shape (n_targets, n_samples)
     """
     targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    # Objects such as None become NaN only here, after scikit-learn has looked for it.
+    if np.isnan(targets).any():
+        raise ValueError("Input y contains NaN; leave these rows out, or fill in their targets.")
     check_magnitude(targets, "y")
     check_spread(targets.T, "y")
     return targets

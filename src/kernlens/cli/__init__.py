@@ -7,8 +7,10 @@ A subcommand is a module with ``add_parser(subparsers)``, which describes its ar
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from kernlens._version import __version__
 from kernlens.cli import demo
@@ -18,6 +20,7 @@ SUBCOMMANDS = (demo,)
 
 EXIT_FAILED = 1  # argparse itself exits with 2 on a wrong command line
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXIT_PIPE = 141  # 128 + SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, 1 if the command failed, 130 if interrupted. A wrong command line exits
-        with 2.
+        Exit code: 0, 1 if the command failed, 130 if interrupted, 141 if nobody reads what is
+        printed any longer. A wrong command line exits with 2.
     """
     arguments = make_parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
@@ -44,6 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("kernlens: interrupted.", file=sys.stderr)
         return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _leave_the_pipe()
+        return EXIT_PIPE
+
+
+def _leave_the_pipe() -> None:
+    """Send what is still to be printed nowhere: Python flushes it once more at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser() -> argparse.ArgumentParser:

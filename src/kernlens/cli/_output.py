@@ -1,4 +1,4 @@
-"""The folder a subcommand writes to."""
+"""Where a subcommand writes to: a folder, and the standard output."""
 
 from __future__ import annotations
 
@@ -23,6 +23,18 @@ def writing_to(folder: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def printing() -> Iterator[None]:
+    """Turn a failure to print into one sentence; a reader who has left is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandError(f"cannot write to the standard output ({reason}).") from error
+
+
 def prepare_folder(folder: Path) -> None:
     """Make the folder, and find out before any long work whether files can be written there."""
     with writing_to(folder):
@@ -40,4 +52,6 @@ def replacing(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".kernlens-") as beside:
         part = Path(beside) / path.name
         yield part
+        if path.is_dir():
+            raise CommandError(f"cannot write {path}: there is a folder of that name.")
         os.replace(part, path)

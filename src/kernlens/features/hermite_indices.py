@@ -132,24 +132,29 @@ def best_first_indices(smoothness: Smoothness, n_indices: int) -> IntArray:
     limit = min(smoothness.sequence.largest or LARGEST_DEGREE, n_indices)
     log_c = smoothness.sequence.log(np.arange(limit + 1))
 
-    def entry(chosen: tuple[int, ...], cost: float) -> tuple[float, tuple[int, ...], float]:
-        return np.log(smoothness.lam + cost) - log_c[len(chosen)], chosen, cost
+    # An alpha as the exponents with the sign turned: of the same weight, lower degrees come first,
+    # and then those with larger exponents in front.
+    Entry = tuple[float, int, tuple[int, ...], int, float]
 
-    heap = [entry((0,), float(steps[0]))]
-    indices = np.zeros((n_indices, len(eta)), dtype=np.int32)
-    found = 0
-    while heap and found < n_indices:
-        _, chosen, cost = heapq.heappop(heap)
-        for position in chosen:
-            indices[found, order[position]] += 1
-        found += 1
-        last = chosen[-1]
-        if len(chosen) < limit:
-            heapq.heappush(heap, entry((*chosen, last), cost + steps[last]))
+    def entry(turned: tuple[int, ...], degree: int, last: int, cost: float) -> Entry:
+        return np.log(smoothness.lam + cost) - log_c[degree], degree, turned, last, cost
+
+    first = (-1, *(0 for _ in steps[1:]))
+    heap = [entry(first, 1, 0, float(steps[0]))]
+    found: list[tuple[int, ...]] = []
+    while heap and len(found) < n_indices:
+        _, degree, turned, last, cost = heapq.heappop(heap)
+        found.append(turned)
+        if degree < limit:
+            more = (*turned[:last], turned[last] - 1, *turned[last + 1 :])
+            heapq.heappush(heap, entry(more, degree + 1, last, cost + steps[last]))
         if last + 1 < len(eta):
-            moved = cost - steps[last] + steps[last + 1]
-            heapq.heappush(heap, entry((*chosen[:-1], last + 1), moved))
-    return indices[:found]
+            moved = (*turned[:last], turned[last] + 1, -1, *turned[last + 2 :])
+            step = steps[last + 1] - steps[last]
+            heapq.heappush(heap, entry(moved, degree, last + 1, cost + step))
+    indices = np.zeros((len(found), len(eta)), dtype=np.int32)
+    indices[:, order] = -np.array(found, dtype=np.int32)
+    return indices
 
 
 def sample_indices(

@@ -153,15 +153,17 @@ class RidgeSystem:
         -------
         ndarray of shape (n_targets, k, k)
         """
-        of_target = b.swapaxes(0, 1)
-        crossed = np.einsum("tkc,tc->tk", of_target, self.moments)
-        products = (of_target @ self.gram) @ of_target.swapaxes(1, 2)
-        products -= crossed[:, :, None] + crossed[:, None, :]
-        products += self.target_squares[:, None, None]
-        if self.intercept:
-            apart = (self.target_mean - b @ self.feature_mean - constant).T
-            products += self.total * apart[:, :, None] * apart[:, None, :]
-        mean: FloatArray = products / self.total
+        # Errors of huge coefficients on other rows may overflow: they are infinite then.
+        with np.errstate(over="ignore", invalid="ignore"):
+            of_target = b.swapaxes(0, 1)
+            crossed = np.einsum("tkc,tc->tk", of_target, self.moments)
+            products = (of_target @ self.gram) @ of_target.swapaxes(1, 2)
+            products -= crossed[:, :, None] + crossed[:, None, :]
+            products += self.target_squares[:, None, None]
+            if self.intercept:
+                apart = (self.target_mean - b @ self.feature_mean - constant).T
+                products += self.total * apart[:, :, None] * apart[:, None, :]
+        mean: FloatArray = np.where(np.isfinite(products), products, np.inf) / self.total
         return mean
 
     def left_out(

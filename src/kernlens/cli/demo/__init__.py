@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from kernlens.cli._output import prepare_folder, replacing, writing_to
+from kernlens.cli._output import prepare_folder, printing, replacing, writing_to
 from kernlens.cli.demo.problems import make_problems
 from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
@@ -69,7 +69,8 @@ def _speaker(text: list[str], quiet: bool) -> Callable[[str], None]:
     def say(part: str) -> None:
         text.append(part)
         if not quiet:
-            print(part, flush=True)
+            with printing():
+                print(part, flush=True)
 
     return say
 
