@@ -369,3 +369,12 @@ def test_the_order_of_rows_of_a_lattice_does_not_matter(seed):
             model.fit(lattice[rows], targets, sample_weight=w)
             found.append(values_of(model, lattice))
         np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("solver", ["exact", "nystrom"])
+def test_more_centres_than_points_are_all_points(solver):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    options = {"solver": solver, "mu": 0.1, "alpha": 1e-3, "random_state": 0, "n_jobs": 1}
+    huge = KernelLaplacianRegressor(n_centers=10**30, **options).fit(X, X[:, 0])
+    plain = KernelLaplacianRegressor(n_centers=20, **options).fit(X, X[:, 0])
+    np.testing.assert_array_equal(huge.predict(X), plain.predict(X))

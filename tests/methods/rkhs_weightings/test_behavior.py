@@ -410,6 +410,16 @@ def test_an_interruption_leaves_the_classes_and_the_stream(interrupt, estimator)
     np.testing.assert_array_equal(stream.partial_fit(X, y).predict(X), other.predict(X))
 
 
+def test_a_column_that_begins_to_vary_after_the_first_batch_is_said_aloud():
+    X, y = data()
+    first = X[:40].copy()
+    first[:, 1] = 2.5
+    model = RKHSWeightingRegressor(solver="least_squares", n_random_features=20, random_state=0)
+    model.partial_fit(first, y[:40]).partial_fit(first, y[:40])
+    with pytest.warns(UserWarning, match="Column 1 was constant in the first batch, and is not"):
+        model.partial_fit(X[40:], y[40:])
+
+
 def test_an_interruption_within_a_tried_descent_ends_the_search(interrupt):
     X, y = data()
     settings = {"instantiation": "stumps", "solver": "sfgd", "random_state": 0, "alpha": [0.1, 1]}

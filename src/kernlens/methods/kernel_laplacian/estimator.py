@@ -125,6 +125,10 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         solver = self.solver
         if solver == "auto":
             solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"
+        n_components = self._centers(len(rows.labeled))
+        if self._fourier is None:
+            # No more centres than points.
+            n_components = min(n_components, n)
         return LaplacianPlan(
             kernel=self._derivatives,
             solver=solver,
@@ -132,7 +136,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             alphas=alphas,
             ratio_unit=(self._typical_length(rows.points) / length) ** 2 / d,
             n_neighbors=self._neighbors,
-            n_components=self._centers(len(rows.labeled)),
+            n_components=n_components,
             fourier=self._fourier,
             max_iter=int(self.max_iter),
             tol=float(self.tol),

@@ -10,6 +10,8 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._rows import canonical_rows
 from kernlens._validation import LARGEST_VALUE, check_memory
+from kernlens._warnings import warn
+from kernlens.base.columns import Columns
 from kernlens.base.fitting import FitData
 from kernlens.base.targets import Targets
 from kernlens.losses import SquaredLoss
@@ -56,6 +58,16 @@ def check_batch_targets(y: FloatArray, targets: Targets) -> None:
         )
 
 
+def warn_of_unused_columns(X: FloatArray, columns: Columns) -> None:
+    """Say which columns vary now and did not in the first batch: they are not looked at."""
+    unused = np.flatnonzero(~columns.varying & np.any(columns.mean != X, axis=0))
+    if len(unused):
+        warn(
+            f"Column {unused[0]} was constant in the first batch, and is not used although it "
+            "varies now; begin again with a first batch that is a fair sample."
+        )
+
+
 class StreamMixin(BaseRandomFeatures):
     """`partial_fit` of random features.
 
@@ -88,6 +100,7 @@ class StreamMixin(BaseRandomFeatures):
         batch = replace(batch, weights=batch.weights / unit)
         columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
         check_batch_targets(batch.y, targets)
+        warn_of_unused_columns(batch.X, columns)
         rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
         targets = self._bounded(
