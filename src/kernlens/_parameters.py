@@ -317,8 +317,12 @@ N_DIRECTIONS = Parameter(
     Count(words=("auto",)),
     "auto",
     '"auto" or int',
-    """Directions kept in `components_` and by `transform`. ``"auto"`` keeps those with a share of
-    at least ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
+    """Directions kept in `components_` and by `transform`. ``"auto"`` keeps as many as predict
+    held-out rows: directions are learned again on two of three folds, of the first 2000 rows at
+    most; kernel ridge on the first k coordinates predicts the third fold; the smallest k is taken
+    whose errors are within one standard error, or 2 % of what is explained, of the best ones, and 0
+    if the constant is within two. Fewer than 15 rows keep those with a share of at least
+    ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
 )
 WARM_START = Parameter(Flag(), False, "bool", "Start from the previous fit.")
 N_JOBS = Parameter(

@@ -51,7 +51,7 @@ def test_targets_of_any_size_are_fitted_alike(size):
     model = light(BKerNNRegressor, alpha="auto").fit(X, y * size)
     assert model.score(X, y * size) == pytest.approx(ordinary.score(X, y), abs=1e-8)
     assert never_rises(model)
-    given = light(BKerNNRegressor, alpha=float(ordinary.alpha_ * size)).fit(X, y * size)
+    given = light(BKerNNRegressor, alpha=float(ordinary.alpha_)).fit(X, y * size)
     assert given.score(X, y * size) == pytest.approx(ordinary.score(X, y), abs=1e-6)
 
 

@@ -41,13 +41,14 @@ PARAMETERS: Parameters = {
         "auto",
         '{"auto", "heuristic"} or float',
         """Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
-        ``rms(y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a warm-started path;
+        the root mean square norm of a row over n in steps of sqrt(10), along a warm-started path;
         it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
         rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
         are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``. A number is
-        in the units of y times those of X over n, from 1e-120 to 1e120, and not below 1e-16 times
-        that product, where it would be lost beside the kernel.""",
+        for standardised targets, so that the paper's lambda for the Brownian kernel is alpha times
+        the standard deviation of y; it is from 1e-120 to 1e120, and not below 1e-16 times that
+        unit, where it would be lost beside the kernel.""",
     ),
     "n_particles": Parameter(
         Count(),
@@ -63,7 +64,7 @@ PARAMETERS: Parameters = {
         ``"concave_feature"`` and ``"concave_variable"``, ``"basic"`` and ``"basic_l1"`` (few
         particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
         ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
-        concavity s, in the units of y, or a strength in front of Omega.""",
+        concavity s, for standardised targets, or a strength in front of Omega.""",
         search=("feature", "variable", "concave_feature", "concave_variable"),
     ),
     "kernel": Parameter(

@@ -124,12 +124,7 @@ SHARED_PARAMETERS: Parameters = {
         and derivative.""",
         search=("matern52",),
     ),
-    "n_directions": replace(
-        N_DIRECTIONS,
-        text="""Directions kept in `components_` and by `transform`, at most `n_components_`.
-        ``"auto"`` keeps those with a share of at least ``min(0.02, 1 / n_features)`` of the
-        importance. Predictions always use all of B.""",
-    ),
+    "n_directions": N_DIRECTIONS,
     "optimizer": Parameter(
         Or(
             (VarPro, AlternatingGradient),

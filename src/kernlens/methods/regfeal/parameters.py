@@ -97,12 +97,7 @@ PARAMETERS: Parameters = {
         """First directions of feature learning: those of a plain fit, or given ones, whose number
         is then the largest number of directions.""",
     ),
-    "n_directions": replace(
-        N_DIRECTIONS,
-        text="""Directions kept in `components_` and by `transform`. ``"auto"`` is the paper's
-        estimate: the number with ``eta_a^(r/(2-r)) >= 1/d``. There are at most those still in use
-        at the end. Predictions do not depend on it.""",
-    ),
+    "n_directions": N_DIRECTIONS,
     "refit": Parameter(
         Optional(Or((CanBeFitted,), Choice(("auto", "kernel"), other="None or an estimator"))),
         "auto",
