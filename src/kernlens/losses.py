@@ -66,6 +66,10 @@ class CurvatureRoot(ABC):
     def mean_diagonal(self, n_targets: int) -> FloatArray:
         """Return the mean of the diagonal of every H_i, (n_samples,)."""
 
+    @abstractmethod
+    def entries(self, t: int, s: int) -> FloatArray:
+        """Return the entry of every H_i that couples targets `t` and `s`, (n_samples,)."""
+
 
 @dataclass(frozen=True)
 class DiagonalRoot(CurvatureRoot):
@@ -88,6 +92,10 @@ class DiagonalRoot(CurvatureRoot):
 
     def mean_diagonal(self, n_targets: int) -> FloatArray:
         return np.mean(self.root**2, axis=0)
+
+    def entries(self, t: int, s: int) -> FloatArray:
+        one = self.root[t if len(self.root) > 1 else 0]
+        return one**2 if t == s else np.zeros_like(one)
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,12 @@ class SoftmaxRoot(CurvatureRoot):
     def mean_diagonal(self, n_targets: int) -> FloatArray:
         p = self.probabilities
         return self.root_weights**2 * np.mean(p * (1.0 - p), axis=0)
+
+    def entries(self, t: int, s: int) -> FloatArray:
+        p = self.probabilities
+        # What is left of 1 after p_t is the sum of the others, which keeps its digits near 1.
+        others = np.delete(p, t, axis=0).sum(axis=0) if t == s else -p[s]
+        return self.root_weights**2 * p[t] * others
 
 
 class Loss(ABC):

@@ -159,6 +159,15 @@ def test_missing_targets(estimator):
 
 @every_regressor
 @pytest.mark.usefixtures("no_work")
+def test_integers_beyond_floating_point(estimator):
+    X, y = sample(estimator)
+    huge = y.astype(object)
+    huge[3] = 10**400
+    refuses(light(estimator), X, huge, "integers that are too large .* rescale them")
+
+
+@every_regressor
+@pytest.mark.usefixtures("no_work")
 def test_targets_of_the_wrong_kind(estimator):
     X, _ = sample(estimator)
     refuses(light(estimator), X, ["word"] * len(X), "could not convert string to float")

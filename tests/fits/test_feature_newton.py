@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kernlens.fits import feature_newton
 from kernlens.fits.feature_newton import FeatureNewton
 from reference import bkernn
 from reference.bkernn_problems import LOSSES, sample_weights, targets
@@ -44,6 +45,34 @@ def test_minimum_is_that_of_scipy(loss, weighting, intercept, alpha):
         np.testing.assert_allclose(c, 0, atol=1e-12)
     for array, old in zip((A, y, weights), before, strict=True):
         np.testing.assert_array_equal(array, old)
+
+
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_a_factored_system_of_all_classes_has_the_same_minimum(most, monkeypatch):
+    A, y, weights = problem("multinomial", p=6)
+    plain = FeatureNewton(LOSSES["multinomial"], y, weights, 1e-4, A)
+    monkeypatch.setattr(feature_newton, "MOST_FACTORED", 0)
+    expected = plain.minimize(None, 1e-10)
+    coupled = FeatureNewton(LOSSES["multinomial"], y, weights, 1e-4, A)
+    monkeypatch.setattr(feature_newton, "MOST_FACTORED", most)
+    monkeypatch.setattr(feature_newton, "THIN", np.inf)
+    found = coupled.minimize(None, 1e-10)
+    assert coupled.couples == (most > 0) and not plain.couples
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-7 * np.abs(other).max())
+
+
+def test_the_inverse_of_a_coupled_system_is_one():
+    A, y, weights = problem("multinomial", p=3)
+    method = FeatureNewton(LOSSES["multinomial"], y, weights, 0.1, A)
+    rng = np.random.default_rng(1)
+    root, _ = method.loss.working_system(y, rng.standard_normal(y.shape), weights)
+    ridge = rng.uniform(1.0, 2.0, 4)
+    x = rng.standard_normal((len(y), 4))
+    # What all targets share meets no curvature, and the right-hand sides have none of it.
+    x -= x.mean(axis=0)
+    image = root.apply(root.adjoint(x @ method.A.T)) @ method.A + ridge * x
+    np.testing.assert_allclose(method.coupled_inverse(root, ridge)(image), x, rtol=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

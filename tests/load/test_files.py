@@ -19,6 +19,7 @@ from sklearn.base import is_classifier
 
 from families import PUBLIC, UNSUPERVISED, family_of, light
 from kernlens import KernelLaplacianRegressor, RegFeaLRegressor, RKHSWeightingRegressor
+from kernlens.base.saved import CHECK_SUMS, check_sum
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 
@@ -142,6 +143,52 @@ def test_foreign_files_are_refused():
     assert all(text.startswith("refused") for text in found.values()), found
 
 
+def files_of(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def npy(array):
+    packed = io.BytesIO()
+    np.save(packed, array)
+    return packed.getvalue()
+
+
+def test_another_array_in_a_file_is_refused():
+    model = fitted(RegFeaLRegressor)
+    content = skops.io.dumps(model)
+    trusted = skops.io.get_untrusted_types(data=content)
+    files = files_of(content)
+    name = next(name for name in files if files[name] == npy(model.mean_))
+    with pytest.raises(ValueError, match="The model is damaged: mean_ is not what was saved"):
+        load(zipped({**files, name: npy(model.mean_[:2])}), trusted)
+
+
+@pytest.mark.parametrize("estimator", PUBLIC)
+def test_other_arrays_are_refused(estimator):
+    state, rng, n_tried = fitted(estimator).__getstate__(), np.random.default_rng(0), 0
+    for name, array in state.items():
+        if not isinstance(array, np.ndarray) or array.size == 0:
+            continue
+        for _, other in tampered(array, rng):
+            if check_sum(other) == check_sum(array):
+                continue
+            n_tried += 1
+            with pytest.raises(ValueError, match=f"The model is damaged: {name} is not what was"):
+                estimator.__new__(estimator).__setstate__({**state, name: other})
+    assert n_tried > 50
+
+
+def test_a_model_of_a_version_without_check_sums_is_read():
+    model = fitted(RegFeaLRegressor)
+    state = {name: value for name, value in model.__getstate__().items() if name != CHECK_SUMS}
+    read = RegFeaLRegressor.__new__(RegFeaLRegressor)
+    read.__setstate__(state)
+    np.testing.assert_array_equal(read.predict(rows()), model.predict(rows()))
+    assert CHECK_SUMS not in vars(model)
+    assert CHECK_SUMS not in vars(pickle.loads(pickle.dumps(model)))
+
+
 def header(shape):
     """Header of an array that claims a shape, and has no more than 80 bytes of data."""
     packed = io.BytesIO()
@@ -154,8 +201,7 @@ def header(shape):
 def test_arrays_that_claim_to_be_huge_are_refused(estimator):
     content = skops.io.dumps(fitted(estimator))
     trusted = skops.io.get_untrusted_types(data=content)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
+    files = files_of(content)
     arrays = [name for name in files if name.endswith(".npy")]
     assert arrays
     claimed = {

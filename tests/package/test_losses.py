@@ -114,6 +114,8 @@ def test_root_adjoint_sums_and_right_hand_side_agree(name, scale):
     np.testing.assert_allclose(
         root.mean_diagonal(len(f)), diagonals.mean(axis=1), rtol=1e-12, atol=1e-15
     )
+    entries = [[root.entries(t, s) for s in range(len(f))] for t in range(len(f))]
+    np.testing.assert_allclose(np.moveaxis(entries, 2, 0), H, rtol=1e-12, atol=1e-15)
     # L (L^T z) = H z = H f - w * gradient, also where the curvature had to be raised to the floor:
     # the point where Newton's method stops must be the minimum of the loss itself.
     Hf = root.apply(root.adjoint(f))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,8 +26,19 @@ def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> An
     It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
     what overflows in both directions is no number; then it looks at every entry.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"), named_overflow():
         return validate_data(estimator, X, *y, **options)
+
+
+@contextmanager
+def named_overflow() -> Iterator[None]:
+    """Refuse integers of Python beyond floating-point numbers in a sentence of ours."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            "X or y has integers that are too large for floating-point numbers; rescale them."
+        ) from error
 
 
 class ChecksParameters(Protocol):

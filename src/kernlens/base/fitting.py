@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -37,6 +37,7 @@ from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.direction_counting import counted_directions
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
+from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
@@ -104,7 +105,7 @@ class Memory:
     advice: str
 
 
-class FittingMixin(FeatureLearnerMixin, BaseEstimator):
+class FittingMixin(FeatureLearnerMixin, SavedMixin):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
     #: Whether BLAS keeps to one thread in fits and predictions, because our own threads work.

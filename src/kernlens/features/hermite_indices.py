@@ -9,7 +9,6 @@ so the kernel (3.6) is a sum of H_alpha(x) H_alpha(x') times the inverse, ``w(al
 
 from __future__ import annotations
 
-import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from kernlens._array import FloatArray
+from kernlens.features._best_first import best_first
 
 IntArray = NDArray[np.integer]
 
@@ -121,39 +121,16 @@ def _with_one_more(rest: Sequence[IntArray]) -> IntArray:
 def best_first_indices(smoothness: Smoothness, n_indices: int) -> IntArray:
     """The `n_indices` alphas of largest weight, in order; fewer if there are not so many.
 
-    Weights fall with every coordinate. With eta in decreasing order, the children of alpha, whose
-    last variable is j, are alpha + e_j and alpha - e_j + e_{j+1}: every alpha but e_1 has exactly
-    one parent, of larger weight, so a heap pops them in order.
+    Of the same weight, lower degrees come first, and then those with larger exponents in front.
     """
     eta = smoothness.eta
     order = np.argsort(-eta, kind="stable")
-    steps = smoothness.mu / eta[order]
     # An index is found after one of every lower degree.
     limit = min(smoothness.sequence.largest or LARGEST_DEGREE, n_indices)
-    log_c = smoothness.sequence.log(np.arange(limit + 1))
-
-    # An alpha as the exponents with the sign turned: of the same weight, lower degrees come first,
-    # and then those with larger exponents in front.
-    Entry = tuple[float, int, tuple[int, ...], int, float]
-
-    def entry(turned: tuple[int, ...], degree: int, last: int, cost: float) -> Entry:
-        return np.log(smoothness.lam + cost) - log_c[degree], degree, turned, last, cost
-
-    first = (-1, *(0 for _ in steps[1:]))
-    heap = [entry(first, 1, 0, float(steps[0]))]
-    found: list[tuple[int, ...]] = []
-    while heap and len(found) < n_indices:
-        _, degree, turned, last, cost = heapq.heappop(heap)
-        found.append(turned)
-        if degree < limit:
-            more = (*turned[:last], turned[last] - 1, *turned[last + 1 :])
-            heapq.heappush(heap, entry(more, degree + 1, last, cost + steps[last]))
-        if last + 1 < len(eta):
-            moved = (*turned[:last], turned[last] + 1, -1, *turned[last + 2 :])
-            step = steps[last + 1] - steps[last]
-            heapq.heappush(heap, entry(moved, degree, last + 1, cost + step))
+    log_c = np.broadcast_to(smoothness.sequence.log(np.arange(limit + 1)), limit + 1)
+    found = best_first(smoothness.mu / eta[order], smoothness.lam, log_c.copy(), n_indices)
     indices = np.zeros((len(found), len(eta)), dtype=np.int32)
-    indices[:, order] = -np.array(found, dtype=np.int32)
+    indices[:, order] = found
     return indices
 
 

@@ -294,12 +294,13 @@ class CustomWeighting:
             "kernel(W, U)": (self.kernel(nodes[:2], few), len(nodes[:2])),
         }
         for name, (values, n_rows) in tried.items():
-            values = np.asarray(values, dtype=np.float64)
-            if values.shape != (n_rows, len(few)) or not np.isfinite(values).all():
+            values = np.asarray(values)
+            numbers = values.dtype.kind in "biuf" and np.isfinite(values).all()
+            if values.shape != (n_rows, len(few)) or not numbers:
                 raise ValueError(
                     f"{name} of a CustomWeighting must return finite numbers of shape "
                     f"({n_rows}, {len(few)}) for {n_rows} and {len(few)} rows, got shape "
-                    f"{values.shape}."
+                    f"{values.shape} of {values.dtype}."
                 )
         return PreparedWeighting(self, n_inputs, nodes, shares)
 

@@ -12,12 +12,19 @@ from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._execution import split_range
+from kernlens._result import SolveResult, Status
 from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
 from kernlens.linalg.raised_cholesky import raised_cholesky
-from kernlens.losses import Loss
+from kernlens.losses import CurvatureRoot, Loss
 from kernlens.optim.damped_newton import damped_newton
 
 ROWS_PER_BLOCK = 4096
+#: Time of an operation of an iteration, of thin products, over that of one of a factorisation.
+THIN = 5.0
+#: Unknowns of the largest system of coupled targets that is factored.
+MOST_FACTORED = 2000
+#: Iterations after which a step is as good as it gets.
+MOST_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,11 @@ class FeatureNewton:
     features : ndarray of shape (n_samples, n_columns)
         A.
     intercept : bool
+
+    Attributes
+    ----------
+    couples : bool
+        Whether iterations turned out to take longer than factoring the system of all targets.
     """
 
     def __init__(
@@ -63,6 +75,7 @@ class FeatureNewton:
         self._negligible_gradient = loss.negligible_slope * float(
             np.linalg.norm(weights * row_norms)
         )
+        self.couples = False
 
     def minimize(
         self, start: tuple[FloatArray, FloatArray] | None, tol: float
@@ -103,13 +116,26 @@ class FeatureNewton:
         curvature = root.mean_diagonal(len(self.y))
         damping = self._damping(curvature)
         ridge = self.ridge + damping
-        result = conjugate_gradient(
-            lambda x: root.apply(root.adjoint(x @ self.A.T)) @ self.A + ridge * x,
-            root.apply(rhs) @ self.A + damping * point.stacked,
-            start=point.stacked,
-            precondition=self._preconditioner(curvature, ridge),
-            tol=tol,
-        )
+
+        def solve(x: FloatArray, inverse: Operator, most: int) -> SolveResult:
+            return conjugate_gradient(
+                lambda v: root.apply(root.adjoint(v @ self.A.T)) @ self.A + ridge * v,
+                root.apply(rhs) @ self.A + damping * point.stacked,
+                start=x,
+                precondition=inverse,
+                tol=tol,
+                max_iter=most,
+            )
+
+        if self.couples:
+            result = solve(point.stacked, self.coupled_inverse(root, ridge), MOST_ITERATIONS)
+        else:
+            # Iterate for as long as factoring would take, and only then factor: the time is at
+            # most twice that of the better way, which nobody knows in advance.
+            result = solve(point.stacked, self._inverse_of(curvature, ridge), self._patience(root))
+            if result.status is Status.MAX_ITER:
+                self.couples = True
+                result = solve(result.solution, self.coupled_inverse(root, ridge), MOST_ITERATIONS)
         return self._point(result.solution, result.solution @ self.A.T)
 
     def _damping(self, curvature: FloatArray) -> FloatArray:
@@ -123,20 +149,53 @@ class FeatureNewton:
         damping[-1] = 1e-10 * curvature.sum() if self.intercept else self.weights.sum()
         return damping
 
-    def _preconditioner(self, curvature: FloatArray, ridge: FloatArray) -> Operator:
+    def _inverse_of(self, curvature: FloatArray, ridge: FloatArray) -> Operator:
         """Inverse of the system with every target's curvature replaced by their mean.
 
         Exact for one target; for several it keeps their sum, which the multinomial loss does not
         see, apart from the rest.
         """
+        factor = _factor_of(self._gram(curvature), ridge)
+        return lambda r: cho_solve((factor, False), r.T, check_finite=False).T
+
+    def _patience(self, root: CurvatureRoot) -> int:
+        """Iterations that take as long as factoring the system of all targets, if that helps."""
+        n, p = self.A.shape
+        n_unknowns = len(self.y) * p
+        if root.diagonals is not None or n_unknowns > MOST_FACTORED:
+            return MOST_ITERATIONS
+        factoring = 0.5 * n * n_unknowns**2 + n_unknowns**3 / 3.0
+        return min(MOST_ITERATIONS, 1 + int(factoring / (THIN * 4.0 * n * n_unknowns)))
+
+    def coupled_inverse(self, root: CurvatureRoot, ridge: FloatArray) -> Operator:
+        """Inverse of the system up to rounding; iterations then only correct that.
+
+        What is the same for all targets meets no curvature of the multinomial loss, and a matrix
+        that is nearly singular there would blow rounding up: it gets the inverse of the means.
+        """
+        n_targets, p = len(self.y), self.A.shape[1]
+        matrix = np.empty((n_targets, p, n_targets, p))
+        for t in range(n_targets):
+            for s in range(t + 1):
+                matrix[t, :, s] = matrix[s, :, t] = self._gram(root.entries(t, s))
+        n_unknowns = n_targets * p
+        factor = _factor_of(matrix.reshape(n_unknowns, n_unknowns), np.tile(ridge, n_targets))
+        of_means = self._inverse_of(root.mean_diagonal(n_targets), ridge)
+
+        def solve(r: FloatArray) -> FloatArray:
+            shared = r.mean(axis=0, keepdims=True)
+            x = cho_solve((factor, False), (r - shared).ravel(), check_finite=False)
+            x = x.reshape(r.shape)
+            return x - x.mean(axis=0) + of_means(shared)
+
+        return solve
+
+    def _gram(self, curvature: FloatArray) -> FloatArray:
+        """``A^T diag(curvature) A``, in blocks: all weighted rows would be a second copy of A."""
         matrix = np.zeros((self.A.shape[1], self.A.shape[1]))
-        # In blocks: the weighted features of all rows would be a second copy of them.
         for rows in split_range(len(self.A), ROWS_PER_BLOCK):
             matrix += self.A[rows].T @ (self.A[rows] * curvature[rows, None])
-        matrix.flat[:: len(matrix) + 1] += ridge
-        rounding = 1e-15 * float(np.abs(matrix.diagonal()).max())
-        factor, _ = raised_cholesky(matrix, 0.0, rounding)
-        return lambda r: cho_solve((factor, False), r.T, check_finite=False).T
+        return matrix
 
     def _violation(self, point: _Point) -> float:
         """Norm of the gradient, relative to that of the penalty's part of it."""
@@ -145,3 +204,11 @@ class FeatureNewton:
         size = float(np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes))
         size = max(size, self._negligible_gradient) or 1.0
         return float(np.linalg.norm(gradient)) / size
+
+
+def _factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
+    """Upper Cholesky factor of ``matrix + diag(ridge)``, raised by rounding if it must be."""
+    matrix.flat[:: len(matrix) + 1] += ridge
+    rounding = 1e-15 * float(np.abs(matrix.diagonal()).max())
+    factor, _ = raised_cholesky(matrix, 0.0, rounding)
+    return factor

@@ -175,6 +175,15 @@ def test_a_class_that_the_search_does_not_see(monkeypatch):
     assert model.predict_proba(X).shape == (60, 4)
 
 
+@pytest.mark.parametrize("refit", [LogisticRegression(), "auto"], ids=str)
+def test_a_class_without_weight_has_a_probability_of_zero(refit):
+    X, y = sample(3)
+    model = fit(X, y, sample_weight=(y != 1).astype(float), refit=refit, max_iter=2)
+    assert model.predict_proba(X).shape == (60, 3)
+    assert model.predict_proba(X)[:, 1].max() < 1e-3
+    assert model.gradient(X).shape == (60, 3, X.shape[1]) if refit == "auto" else True
+
+
 @two_and_three
 def test_a_search_ends_at_a_given_setting(n_classes):
     X, y = sample(n_classes)

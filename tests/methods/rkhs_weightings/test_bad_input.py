@@ -332,6 +332,8 @@ def cosines(**parts):
         ({"sampler": lambda n, d, rng: np.zeros(n)}, "must have shape .n_nodes, n_coordinates."),
         ({"nodes": np.zeros((4, 4)), "node_weights": np.ones(3)}, r"got \(4, 4\) and \(3,\)"),
         ({"base_predictor": lambda X, W: X}, r"base_predictor\(X, W\) .* must return finite"),
+        ({"base_predictor": lambda X, W: X @ W.T + 1j}, r"must return finite .* of complex128"),
+        ({"kernel": lambda W, U: [["x"] * len(U)] * len(W)}, r"kernel\(W, U\) .* of <U1"),
         ({"kernel": lambda W, U: np.full((len(W), len(U)), np.nan)}, r"kernel\(W, U\) .* finite"),
     ],
 )

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernlens._array import FloatArray
 from kernlens._validation import check_magnitude
 from kernlens._warnings import warn
+from kernlens.base.arrays import named_overflow
 
 
 def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:
@@ -21,9 +22,10 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
             f"{estimator} requires y to be passed, but the target y is None; give NaN for rows "
             "without a target."
         )
-    checked: NDArray[Any] = check_array(
-        y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
-    )
+    with named_overflow():
+        checked: NDArray[Any] = check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
+        )
     if checked.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, got an array of {checked.ndim}.")
     check_consistent_length(X, checked)

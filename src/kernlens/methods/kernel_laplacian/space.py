@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
-from sklearn.base import BaseEstimator
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
@@ -15,6 +14,7 @@ from kernlens._parameters import check_parameters
 from kernlens._validation import check_magnitude, check_spread, check_weights
 from kernlens.base.arrays import validated
 from kernlens.base.fitting import Memory
+from kernlens.base.saved import SavedMixin
 from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives, RadialDerivatives, make_derivatives
 from kernlens.methods.kernel_laplacian.derivative_system import BLOCK_ENTRIES
@@ -39,7 +39,7 @@ BLOCKS_HELD = 20
 PARTS_OF_FUNCTIONS = ("centers_", "slopes_", "frequencies_", "phases_")
 
 
-class KernelSpace(BaseEstimator):
+class KernelSpace(SavedMixin):
     """Parameters of the space, their checks, units of length, and the fitted function."""
 
     coef_: FloatArray

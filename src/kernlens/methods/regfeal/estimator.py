@@ -276,7 +276,9 @@ class BaseRegFeaL(FittingMixin):
         )
 
     def _estimator_function(self) -> FittedFunction:
-        return EstimatorFunction(self.projection_, self.refit_)
+        # A class whose rows all have weight zero is one that the refit has not seen.
+        n_classes = len(self.classes_) if is_classifier(self) else None
+        return EstimatorFunction(self.projection_, self.refit_, n_classes)
 
     @property
     def _sequence(self) -> DegreeSequence:
