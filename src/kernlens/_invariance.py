@@ -23,6 +23,8 @@ LARGEST_STEP = 2**62
 DIGITS = 26
 #: The last digit of values that are small beside their column is that of this share of its size.
 SMALL = 2.0**-12
+#: A column whose mean is not more than this is centred, up to the rounding of sums.
+CENTRED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class InvariantOrder:
     columns: NDArray[np.intp]
 
 
-def invariant_order(inputs: FloatArray, targets: FloatArray) -> InvariantOrder:
-    """Order rows and columns by hashes of their rounded content.
+def invariant_order(inputs: FloatArray, targets: FloatArray, weights: FloatArray) -> InvariantOrder:
+    """Order columns by their mean size, and rows by hashes of their rounded content.
 
-    The hash of a row is a sum over columns, and that of a column a sum over rows, so that neither
-    depends on the order of the other. Content is rounded to a millionth of a column's root mean
-    square: a change of units changes its last digits. Rows that agree to that precision are ordered
-    by their value in the first column, and rows with the same inputs by their targets.
+    Columns of one size are ordered by a hash as well. The hash of a row is a sum over columns, and
+    that of a column a sum over rows, so that neither depends on the order of the other. Content is
+    rounded to a millionth of a column's root mean square: a change of units changes its last
+    digits. Rows that agree to that precision are ordered by their value in the first column, and
+    rows with the same inputs by their targets.
+
+    Random starts follow the order of columns. A mean hardly moves when one row is changed, so that
+    the start stays the same; a hash of all rows would be another one.
 
     Parameters
     ----------
@@ -53,6 +59,8 @@ def invariant_order(inputs: FloatArray, targets: FloatArray) -> InvariantOrder:
         Centred columns.
     targets : ndarray of shape (n_targets, n_rows)
         Not a number where a target is missing. Their sign is not looked at.
+    weights : ndarray of shape (n_rows,)
+        Non-negative, not all zero.
     """
     n_rows, n_columns = inputs.shape
     of_inputs = np.zeros(n_rows, dtype=np.uint64)
@@ -64,8 +72,9 @@ def invariant_order(inputs: FloatArray, targets: FloatArray) -> InvariantOrder:
         code = _code(target)
         of_targets += mix(code ^ code.sum(dtype=np.uint64))
     both = of_inputs ^ mix(of_targets)
-    keys = [mix(_code(column) ^ both).sum(dtype=np.uint64) for column in inputs.T]
-    columns = np.argsort(np.array(keys, dtype=np.uint64), kind="stable")
+    hashes = [mix(_code(column) ^ both).sum(dtype=np.uint64) for column in inputs.T]
+    sizes = [np.rint(_mean_size(column, weights) * STEPS) for column in inputs.T]
+    columns = np.lexsort((np.array(hashes, dtype=np.uint64), np.array(sizes)))
     ties = [inputs[:, columns[0]]] if n_columns else []
     rows = np.lexsort((targets[0], of_targets, *ties, of_inputs))
     return InvariantOrder(rows, columns)
@@ -73,12 +82,22 @@ def invariant_order(inputs: FloatArray, targets: FloatArray) -> InvariantOrder:
 
 def _code(values: FloatArray) -> NDArray[np.uint64]:
     """A hash of every value, rounded."""
+    steps = np.rint(_in_units_of_their_size(values) * STEPS)
+    steps = steps.clip(-LARGEST_STEP, LARGEST_STEP).astype(np.int64)
+    steps[np.isnan(values)] = -LARGEST_STEP
+    return mix(steps.view(np.uint64))
+
+
+def _mean_size(values: FloatArray, weights: FloatArray) -> float:
+    return float(np.average(np.abs(_in_units_of_their_size(values)), weights=weights))
+
+
+def _in_units_of_their_size(values: FloatArray) -> FloatArray:
+    """Values over their root mean square; zero where they are missing."""
     known = np.nan_to_num(values.astype(np.float64), nan=0.0)
     largest = float(np.abs(known).max(initial=0.0)) or 1.0
     size = largest * float(np.sqrt(np.mean(np.square(known / largest)))) or 1.0
-    steps = np.rint(known / size * STEPS).clip(-LARGEST_STEP, LARGEST_STEP).astype(np.int64)
-    steps[np.isnan(values)] = -LARGEST_STEP
-    return mix(steps.view(np.uint64))
+    return known / size
 
 
 def leading_digits(values: FloatArray) -> FloatArray:
@@ -98,3 +117,22 @@ def leading_digits(values: FloatArray) -> FloatArray:
     _, exponents = np.frexp(np.maximum(np.abs(values), least))
     steps = exponents - DIGITS
     return np.ldexp(np.rint(np.ldexp(values, -steps)), steps).astype(values.dtype, copy=False)
+
+
+def centered_digits(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Leading digits of columns; those that are centred are centred again.
+
+    The mean that rounding leaves would else be that of all predictions.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        NaN where a value is missing.
+    weights : ndarray of shape (n_rows,)
+    """
+    rounded = leading_digits(values)
+    missing = np.isnan(values)
+    shares = np.where(missing, 0.0, weights[:, None])
+    shares /= shares.sum(axis=0)
+    before, after = (np.sum(shares * np.where(missing, 0.0, v), axis=0) for v in (values, rounded))
+    return rounded - np.where(np.abs(before) <= CENTRED, after, 0.0)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens._invariance import DIGITS, SMALL, invariant_order, leading_digits
+from kernlens import _invariance
+from kernlens._invariance import DIGITS, SMALL, centered_digits, leading_digits
 
 
 def sample(n=60, d=5, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     return X - X.mean(axis=0), rng.standard_normal((2, n))
+
+
+def invariant_order(X, y, weights=None):
+    return _invariance.invariant_order(X, y, np.ones(len(X)) if weights is None else weights)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -76,3 +81,28 @@ def test_leading_digits_have_the_unit_of_the_column():
 def test_missing_values_stay_missing():
     found = leading_digits(np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 0.5]]))
     np.testing.assert_array_equal(found, [[1.0, np.nan], [np.nan, 2.0], [3.0, 0.5]])
+
+
+def test_a_row_that_hardly_counts_leaves_the_order_of_columns():
+    X, y = sample(n=200, d=12)
+    weights = np.ones(200)
+    for small in (0.0, 1e-12):
+        weights[7] = small
+        moved = X.copy()
+        moved[7] *= 1.1
+        one, other = invariant_order(X, y, weights), invariant_order(moved, y, weights)
+        np.testing.assert_array_equal(one.columns, other.columns)
+
+
+def test_centred_columns_stay_centred():
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.0, 2.0, 50)
+    y = rng.standard_normal((50, 2))
+    y[3] = np.nan
+    known = ~np.isnan(y[:, 0])
+    y -= np.average(y[known], axis=0, weights=weights[known])
+    found = centered_digits(y, weights)
+    assert np.all(np.abs(np.average(found[known], axis=0, weights=weights[known])) < 1e-16)
+    np.testing.assert_allclose(found, y, rtol=0, atol=3 * 2.0**-DIGITS)
+    labels = rng.integers(0, 2, (50, 1)).astype(float)
+    np.testing.assert_array_equal(centered_digits(labels, weights), labels)

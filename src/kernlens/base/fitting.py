@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
-from kernlens._invariance import invariant_order, leading_digits
+from kernlens._invariance import centered_digits, invariant_order, leading_digits
 from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
@@ -227,7 +227,7 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         # Folds, starts and samples follow an order of rows and columns that says nothing of units.
         order = invariant_order(
-            columns.apply(rows.X)[:, : columns.n_varying], targets.apply(rows.y)
+            columns.apply(rows.X)[:, : columns.n_varying], targets.apply(rows.y), rows.weights
         )
         rows = rows.in_order(order.rows)
         # Measured again: sums in the old order have other last digits.
@@ -238,7 +238,7 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         rows = replace(
             rows,
             X=leading_digits(columns.apply(rows.X)),
-            y=leading_digits(targets.apply(rows.y).T).T,
+            y=centered_digits(targets.apply(rows.y).T, rows.weights).T,
         )
         loss = loss.in_units_of(float(np.mean(targets.scale)))
         return FitData(rows, columns, targets, loss, strata, unit, self.random_state)

@@ -34,9 +34,10 @@ PATIENCE = 2
 #: must be worse to say that anything predicts. Chosen on noisy functions of 1 to 3 directions.
 AS_GOOD = 1.0
 CLEARLY_WORSE = 2.0
-#: Share of what the best number explains that further directions must add: imprecise directions
-#: help each other a little.
+#: Share of what the best number explains that further directions must add, or of the error that it
+#: leaves if that is less: imprecise directions help each other a little.
 LEAST_GAIN = 0.02
+LEAST_GAIN_OF_ERROR = 0.5
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def _as_good(
     spread = float(np.sqrt(np.sum(np.square(shares * (worse - worse @ shares)))))
     if k == 0:
         return bool(worse @ shares <= CLEARLY_WORSE * spread)
-    return bool(worse @ shares <= max(AS_GOOD * spread, LEAST_GAIN * (losses[0] - losses[best])))
+    little = min(LEAST_GAIN * (losses[0] - losses[best]), LEAST_GAIN_OF_ERROR * losses[best])
+    return bool(worse @ shares <= max(AS_GOOD * spread, little))
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> float:

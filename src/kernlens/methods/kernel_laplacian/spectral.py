@@ -42,7 +42,7 @@ class LaplacianEigenfunctions(KernelSpace):
         """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
         rows, _ = canonical_rows(X, np.zeros((1, len(X))), weights).with_relative_weights()
-        order = invariant_order(self._columns_of(rows).apply(rows.X), rows.y)
+        order = invariant_order(self._columns_of(rows).apply(rows.X), rows.y, rows.weights)
         rows = rows.in_order(order.rows)
         columns = self._columns_of(rows)
         if columns.n_varying:

@@ -60,7 +60,9 @@ def check_batch_targets(y: FloatArray, targets: Targets) -> None:
 
 def warn_of_unused_columns(X: FloatArray, columns: Columns) -> None:
     """Say which columns vary now and did not in the first batch: they are not looked at."""
-    unused = np.flatnonzero(~columns.varying & np.any(columns.mean != X, axis=0))
+    varies = np.any(columns.mean != X, axis=0)
+    varies[columns.used] = False
+    unused = np.flatnonzero(varies)
     if len(unused):
         warn(
             f"Column {unused[0]} was constant in the first batch, and is not used although it "
