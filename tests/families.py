@@ -22,6 +22,7 @@ from kernlens import (
     Reweighting,
     UpToDegree,
 )
+from kernlens._invariance import centered_digits, leading_digits
 from kernlens.kernels.radial import RationalQuadraticKernel
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.hkrr.objective import HyperKernelObjective
@@ -343,3 +344,15 @@ def fit_interrupted(model: BaseEstimator, X: Any, y: Any) -> BaseEstimator:
 def decision(model: BaseEstimator, X: Any) -> np.ndarray:
     """What a fitted model computes: predictions, or scores of the classes."""
     return model.decision_function(X) if is_classifier(model) else model.predict(X)
+
+
+def inputs_of(model: BaseEstimator, X: Any) -> np.ndarray:
+    """Rows of a fit as its learner saw them, (n_samples, n_inputs), in the order of `inputs_`."""
+    return leading_digits(model._columns.apply(np.asarray(X, dtype=float)))
+
+
+def targets_of(model: BaseEstimator, y: Any, weights: Any = None) -> np.ndarray:
+    """Targets of a fit as its learner saw them, (n_targets, n_samples)."""
+    rows = np.atleast_2d(np.asarray(y, dtype=float).T)
+    weights = np.ones(rows.shape[1]) if weights is None else np.asarray(weights)
+    return centered_digits(model._targets.apply(rows).T, weights).T
