@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
@@ -165,5 +166,6 @@ def _predictions(
     gram = (A.T * train.weights) @ A
     gram.flat[:: len(gram) + 1] += alpha * total
     moments = A.T @ (train.weights * (train.y - offset[:, None])).T
-    coefficients = np.linalg.solve(gram, moments)
+    factor, _ = raised_cholesky(gram, 0.0, 1e-15 * float(gram.diagonal().max()))
+    coefficients = cho_solve((factor, False), moments, check_finite=False)
     return ((at_test - mean) @ coefficients).T + offset[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from families import inputs_of, targets_of
 from kernlens import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.bkernn.learner import GRID
 from kernlens.methods.bkernn.objective import ReducedObjective
@@ -21,11 +22,6 @@ def sample(n=60, noise=0.3, seed=0, n_new=300):
     return X[:n], noisy[:n], X[n:], y[n:]
 
 
-def standardized(X, weights):
-    mean = np.average(X, axis=0, weights=weights)
-    return (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-
-
 def effective_number(weights):
     return weights.sum() ** 2 / (weights**2).sum()
 
@@ -39,14 +35,16 @@ def test_heuristic_is_the_formula_of_the_paper(weighted):
     weights = np.random.default_rng(0).integers(0, 3, len(X)) if weighted else np.ones(len(X))
     for estimator, target in ((BKerNNRegressor, y), (BKerNNClassifier, y > 2)):
         model = estimator(**FAST, alpha="heuristic").fit(X, target, sample_weight=weights)
-        norms = np.linalg.norm(standardized(X, weights), axis=1)[weights > 0]
+        norms = np.linalg.norm(inputs_of(model, X), axis=1)[weights > 0]
         assert model.alpha_ == pytest.approx(2 * norms.max() / effective_number(weights), rel=1e-12)
 
 
 def test_heuristic_takes_the_rows_as_they_are_without_standardisation():
     X, y, *_ = sample()
     model = BKerNNRegressor(**FAST, alpha="heuristic", standardize=False).fit(X, y)
-    largest = np.linalg.norm(X, axis=1).max()
+    rows = inputs_of(model, X) + model.mean_[model.inputs_]
+    np.testing.assert_allclose(rows, X[:, model.inputs_], atol=1e-6)
+    largest = np.linalg.norm(rows, axis=1).max()
     assert model.alpha_ == pytest.approx(2 * largest / len(X), rel=1e-12)
 
 
@@ -63,11 +61,13 @@ def test_given_alpha_is_used():
 def test_grid_is_the_documented_one(weighted):
     X, y, *_ = sample()
     weights = np.random.default_rng(0).integers(0, 3, len(X)) if weighted else np.ones(len(X))
-    tried = BKerNNRegressor(**FAST).fit(X, y, sample_weight=weights).alpha_search_["alpha"]
-    centered = y - np.average(y, weights=weights)
-    rms_y = np.sqrt(np.average(centered**2, weights=weights))
+    model = BKerNNRegressor(**FAST).fit(X, y, sample_weight=weights)
+    tried = model.alpha_search_["alpha"]
+    rms_y = np.sqrt(np.average(targets_of(model, y, weights)[0] ** 2, weights=weights))
+    squares = np.sum(inputs_of(model, X) ** 2, axis=1)
     # Standardised rows have a mean square norm equal to their number of columns.
-    reference = rms_y * np.sqrt(4) / effective_number(weights)
+    assert np.average(squares, weights=weights) == pytest.approx(4.0, rel=1e-7)
+    reference = rms_y * np.sqrt(np.average(squares, weights=weights)) / effective_number(weights)
     np.testing.assert_allclose(tried, GRID[: len(tried)] * reference, rtol=1e-10)
     np.testing.assert_allclose(GRID[0] / GRID[-1], 10**3.5, rtol=1e-12)
     assert GRID[0] == 20.0
@@ -175,7 +175,7 @@ def test_lowest_point_of_a_parabola_in_logarithms_is_its_vertex(vertex):
 
 def test_warm_start_keeps_alpha_and_does_not_search_again(monkeypatch):
     X, y, *_ = sample()
-    model = BKerNNRegressor(**FAST, warm_start=True).fit(X, y)
+    model = BKerNNRegressor(**FAST, warm_start=True, n_directions=2).fit(X, y)
     alpha = model.alpha_
     sizes = []
     evaluate = ReducedObjective.at
