@@ -61,12 +61,16 @@ class Relation:
         Class of an estimator -> whether it has this relation.
     tolerance : float
         Largest difference allowed; 0 means that every bit is the same.
+    every_variant : bool
+        Whether it holds for all settings; units matter where columns are not standardised or
+        directions are given.
     """
 
     name: str
     other: Callable[[BaseEstimator, Problem, BaseEstimator], Values]
     applies: Callable[[type], bool] = lambda estimator: True
     tolerance: float = 0.0
+    every_variant: bool = True
 
 
 def values_of(model: BaseEstimator, rows: Any) -> Values:
@@ -192,6 +196,21 @@ def _learns_classes(estimator: type) -> bool:
     return is_classifier(estimator())
 
 
+def _of_columns(change):
+    """The relation of changing the columns of all rows."""
+
+    def other(model, problem, fitted):
+        changed = replace(problem, X=change(problem.X), rows=change(problem.rows))
+        return values_of(changed.fit(model), changed.rows)
+
+    return other
+
+
+def _affine_targets(model, problem, fitted):
+    found = values_of(replace(problem, y=1000.0 * problem.y - 7.0).fit(model), problem.rows)
+    return (found + 7.0) / 1000.0
+
+
 def _learns_numbers(estimator: type) -> bool:
     return estimator not in UNSUPERVISED and not _learns_classes(estimator)
 
@@ -199,6 +218,10 @@ def _learns_numbers(estimator: type) -> bool:
 def _in_double_precision(estimator: type) -> bool:
     return not estimator.__name__.startswith(("RKHS", "RandomKitchen"))
 
+
+#: Columns in other units and from other origins.
+UNITS = np.array([1e-3, 36.5, 0.7, 1234.5])
+SHIFTS = np.array([3.7, -0.2, 11.0, 5.1])
 
 RELATIONS = (
     Relation("fitted again", _refit),
@@ -225,6 +248,28 @@ RELATIONS = (
         _single_precision,
         applies=lambda estimator: not _in_double_precision(estimator),
         tolerance=1e-3,
+    ),
+    # What is written otherwise has other last digits, of which learners see none.
+    Relation("units", _of_columns(lambda X: X * UNITS), tolerance=1e-8, every_variant=False),
+    Relation("shifts", _of_columns(lambda X: X + SHIFTS), tolerance=1e-8, every_variant=False),
+    Relation(
+        "column order",
+        _of_columns(lambda X: X[:, [2, 0, 3, 1]]),
+        tolerance=1e-8,
+        every_variant=False,
+    ),
+    Relation(
+        "constant column",
+        _of_columns(lambda X: np.insert(X, 1, 3.3, axis=1)),
+        tolerance=1e-8,
+        every_variant=False,
+    ),
+    Relation(
+        "1000 y - 7",
+        _affine_targets,
+        applies=_learns_numbers,
+        tolerance=1e-8,
+        every_variant=False,
     ),
     Relation("label names", _label_names, applies=_learns_classes),
     Relation("y as a column", _column_of_targets, applies=_learns_numbers),
@@ -289,7 +334,7 @@ def main(names: list[str]) -> int:
                 continue
             found = [
                 difference(relation, model, problem)
-                for model in models(estimator, all_variants=True)
+                for model in models(estimator, all_variants=relation.every_variant)
                 for problem in problems(estimator)
             ]
             worst[relation.name, estimator] = max(found)

@@ -76,7 +76,8 @@ def invariant_order(inputs: FloatArray, targets: FloatArray, weights: FloatArray
     sizes = [np.rint(_mean_size(column, weights) * STEPS) for column in inputs.T]
     columns = np.lexsort((np.array(hashes, dtype=np.uint64), np.array(sizes)))
     ties = [inputs[:, columns[0]]] if n_columns else []
-    rows = np.lexsort((targets[0], of_targets, *ties, of_inputs))
+    # Classes of the same size have the same hash.
+    rows = np.lexsort((*targets[::-1], of_targets, *ties, of_inputs))
     return InvariantOrder(rows, columns)
 
 

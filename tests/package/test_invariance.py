@@ -52,6 +52,16 @@ def test_rows_with_the_same_inputs_are_neighbours():
     assert np.all(both.rows[::2] % 40 == both.rows[1::2] % 40)
 
 
+def test_rows_of_classes_of_the_same_size_have_an_order():
+    X = np.repeat(sample(n=10)[0], 2, axis=0)
+    classes = np.tile([1, 2], 10)
+    one_hot = np.eye(3)[:, classes]
+    order = invariant_order(X, one_hot).rows
+    swapped = np.arange(20).reshape(10, 2)[:, ::-1].ravel()
+    other = swapped[invariant_order(X[swapped], one_hot[:, swapped]).rows]
+    np.testing.assert_array_equal(classes[order], classes[other])
+
+
 def test_missing_targets_and_constant_columns_have_an_order():
     X, y = sample()
     X[:, 2] = 0.0

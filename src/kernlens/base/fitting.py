@@ -223,14 +223,15 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
 
     def _prepare(self, X: FloatArray, y: FloatArray, weights: FloatArray, loss: Loss) -> FitData:
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows, unit = canonical_rows(X, y, weights).with_relative_weights()
+        written = canonical_rows(X, y, weights)
+        rows, _ = written.with_relative_weights()
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         # Folds, starts and samples follow an order of rows and columns that says nothing of units.
         order = invariant_order(
             columns.apply(rows.X)[:, : columns.n_varying], targets.apply(rows.y), rows.weights
         )
-        rows = rows.in_order(order.rows)
-        # Measured again: sums in the old order have other last digits.
+        # Measured again: sums in the order in which rows were written have other last digits.
+        rows, unit = written.in_order(order.rows).with_relative_weights()
         columns = self._measure_columns(rows).in_order(order.columns)
         targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic

@@ -41,9 +41,10 @@ class LaplacianEigenfunctions(KernelSpace):
     ) -> CanonicalRows:
         """Fit `n_components` functions to checked rows, and return the distinct rows."""
         check_enough_rows(int(np.count_nonzero(weights)), type(self).__name__)
-        rows, _ = canonical_rows(X, np.zeros((1, len(X))), weights).with_relative_weights()
+        written = canonical_rows(X, np.zeros((1, len(X))), weights)
+        rows, _ = written.with_relative_weights()
         order = invariant_order(self._columns_of(rows).apply(rows.X), rows.y, rows.weights)
-        rows = rows.in_order(order.rows)
+        rows, _ = written.in_order(order.rows).with_relative_weights()
         columns = self._columns_of(rows)
         if columns.n_varying:
             columns = columns.in_order(order.columns)
