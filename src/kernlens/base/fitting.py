@@ -227,9 +227,9 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         rows, _ = written.with_relative_weights()
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         # Folds, starts and samples follow an order of rows and columns that says nothing of units.
-        order = invariant_order(
-            columns.apply(rows.X)[:, : columns.n_varying], targets.apply(rows.y), rows.weights
-        )
+        # In double precision: single digits round otherwise, and would give another order.
+        inputs = columns.apply(rows.X.astype(np.float64, copy=False))[:, : columns.n_varying]
+        order = invariant_order(inputs, targets.apply(rows.y), rows.weights)
         # Measured again: sums in the order in which rows were written have other last digits.
         rows, unit = written.in_order(order.rows).with_relative_weights()
         columns = self._measure_columns(rows).in_order(order.columns)

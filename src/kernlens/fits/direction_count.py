@@ -135,7 +135,10 @@ def _as_good(
 ) -> bool:
     worse = errors[k] - errors[best]
     shares = weights / weights.sum()
-    spread = float(np.sqrt(np.sum(np.square(shares * (worse - worse @ shares)))))
+    apart = shares * (worse - worse @ shares)
+    # Squares of the ratios: those of huge errors overflow.
+    largest = float(np.abs(apart).max()) or 1.0
+    spread = largest * float(np.sqrt(np.sum(np.square(apart / largest))))
     if k == 0:
         return bool(worse @ shares <= CLEARLY_WORSE * spread)
     little = min(LEAST_GAIN * (losses[0] - losses[best]), LEAST_GAIN_OF_ERROR * losses[best])

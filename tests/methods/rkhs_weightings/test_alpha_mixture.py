@@ -111,6 +111,8 @@ MAKERS = [
 def test_a_mixture_is_the_mean_of_fits_with_its_alphas(estimator, settings, intercept):
     X, y, weights = data()
     settings = LIGHT | settings | {"truncate": False, "fit_intercept": intercept}
+    # Of 30 features some draws are best with a single alpha, which mixes nothing.
+    settings["n_random_features"] = 60
     mixed = estimator(**settings).fit(X, y, weights)
     parts, shares = mixed.alpha_mixture_["alpha"], mixed.alpha_mixture_["weight"]
     assert shares.max() < 0.95

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from families import inputs_of, targets_of
 from kernlens import (
     FunctionalGradient,
     PaperAlpha,
@@ -178,7 +179,7 @@ def test_norm_in_the_rkhs(name, solver):
         assert np.isclose(model.objective_ - loss, alpha * norm, rtol=1e-6)
         return
     W = model.weights_
-    Phi = oracle.table_features(reference, W, _inputs(model, X))
+    Phi = oracle.table_features(reference, W, model._columns.apply(X))
     values = (model.predict(X) - y.mean()) / y.std() - model.intercept_[0]
     a = model.coef_[0] * np.exp(-model._instantiation.weighting().expectation(W)[1])
     a = a * np.exp(
@@ -187,10 +188,6 @@ def test_norm_in_the_rkhs(name, solver):
     )
     np.testing.assert_allclose(Phi @ a, values, atol=1e-8 * np.abs(values).max())
     assert np.isclose(a @ reference.kernel(W, W) @ a, norm, rtol=1e-7)
-
-
-def _inputs(model, X):
-    return np.column_stack([(X - model.mean_) / model.scale_, np.full(len(X), model.bias)])
 
 
 # Bounds of a fit ---------------------------------------------------------------------------------
@@ -203,13 +200,13 @@ def test_bound_of_a_fit_is_that_of_its_norm(kind, form):
     y = 10.0 * y
     model = RKHSWeightingRegressor(instantiation="relu", correlation=0.25, alpha=0.5).fit(X, y)
     instantiation = model._instantiation
-    radius = np.linalg.norm(_inputs(model, X), axis=1).max()
+    radius = np.linalg.norm(inputs_of(model, X), axis=1).max()
     theta = instantiation.theta_squared(radius)
     if form == "printed":
         theta = np.exp(instantiation.log_printed_theta_squared(radius))
     size = instantiation.tau_squared(radius) if kind == "l2" else theta
     reach = np.exp(model._function.log_norm(0, kind)) * np.sqrt(size) + abs(model.intercept_[0])
-    largest = np.abs((y - y.mean()) / y.std()).max()
+    largest = np.abs(targets_of(model, y)).max()
     expected = y.var() * gap_bound(reach, largest, len(y), 0.1, form)
     assert np.isclose(model.generalization_bound(0.1, kind, form), expected, rtol=1e-9)
     # The function is indeed within its reach.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
 
+from families import inputs_of, targets_of
 from kernlens import (
     FunctionalGradient,
     PaperAlpha,
@@ -23,8 +24,8 @@ SIGMA, GAMMA = 1.7, 1.9
 WIDTH = PaperWidth(gamma=GAMMA, sigma=SIGMA)
 BASES = ("sign", "relu", "stumps")
 intercepts = pytest.mark.parametrize("intercept", [True, False])
-#: The paper's model but for the constant: rows only centred, no bias.
-PAPER = {"bias": 0.0, "standardize": False, "truncate": False}
+#: The paper's model but for the constant: rows only centred, no bias; directions are not counted.
+PAPER = {"bias": 0.0, "standardize": False, "truncate": False, "n_directions": 1}
 
 
 def data(m=30, n=3, seed=0):
@@ -37,46 +38,47 @@ def data(m=30, n=3, seed=0):
     return X, (y - mean) / np.sqrt(np.average((y - mean) ** 2, weights=weights)), weights
 
 
-def centered(X, weights):
-    return X - np.average(X, axis=0, weights=weights)
+def seen(fitted, X, y, weights=None):
+    """Rows of the fit as its learner saw them, the same rows as predicted, and the one target."""
+    return inputs_of(fitted, X), fitted._columns.apply(X), targets_of(fitted, y, weights)[0]
 
 
 def paper_weights(fitted, model):
     return fitted.weights_ if model.stumps else model.sigma * fitted.weights_
 
 
-def fitted_values(solve, Phi, y, weights, intercept):
-    """Fitted values of a model that is linear in Phi, weights as repetitions."""
+def linear_fit(solve, Phi, y, weights, intercept):
+    """A function of features, linear in those of the fit, and a; weights as repetitions."""
     rows = np.repeat(np.arange(len(y)), weights)
     offset, mean = intercept * Phi[rows].mean(axis=0), intercept * y[rows].mean()
     a = solve(Phi[rows] - offset, y[rows] - mean)
-    return (Phi - offset) @ a + mean, a
+    return lambda features: (features - offset) @ a + mean, a
 
 
 def kernel_ridge(K, y, weights, lam, intercept):
-    """Kernel ridge with a free constant, or without one: the bordered system."""
+    """Coefficients and constant of kernel ridge, the latter free or 0: the bordered system."""
     m = len(y)
     system = np.zeros((m + 1, m + 1))
     system[:m, :m] = K + lam * weights.sum() * np.diag(1.0 / weights)
     system[:m, m] = system[m, :m] = float(intercept)
     system[m, m] = 1.0 - intercept
     solution = np.linalg.solve(system, np.append(y, 0.0))
-    return K @ solution[:m] + solution[m], solution[:m]
+    return solution[:m], solution[m]
 
 
-def implicit_kernel(model, X):
-    """K_X of (63) by the formulas of Sheppard and of the arc-cosine kernel."""
+def implicit_kernel(model, X, Z):
+    """The kernel of (63) by the formulas of Sheppard and of the arc-cosine kernel."""
     r, mass = model.correlation, np.exp(model.log_mass)
     if model.stumps:
-        h = X / np.sqrt(model.variance)
-        pairs = [[sum(map(lambda a, b: oracle.orthant(a, b, r), p, q)) for q in h] for p in h]
+        h, g = X / np.sqrt(model.variance), Z / np.sqrt(model.variance)
+        pairs = [[sum(map(lambda a, b: oracle.orthant(a, b, r), p, q)) for q in g] for p in h]
         return mass / model.n * np.array(pairs)
-    norms = np.linalg.norm(X, axis=1)
-    rho = np.clip(r * (X @ X.T) / np.outer(norms, norms), -r, r)
+    norms = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Z, axis=1))
+    rho = np.clip(r * (X @ Z.T) / norms, -r, r)
     if not model.ramp:
         return mass * 2 / np.pi * np.arcsin(rho)
     angular = np.sqrt(1 - rho**2) + rho * (np.pi - np.arccos(rho))
-    return mass * model.variance * np.outer(norms, norms) * angular / (2 * np.pi)
+    return mass * model.variance * norms * angular / (2 * np.pi)
 
 
 def assert_close(actual, expected, tolerance=1e-9):
@@ -100,13 +102,14 @@ def test_least_squares_is_the_system_of_algorithm_4(name, intercept):
     ).fit(X, y, weights)
     W = paper_weights(fitted, model)
     assert len(W) == 10
-    Phi, G = oracle.table_features(model, W, centered(X, weights)), model.kernel(W, W)
-    values, a = fitted_values(
-        lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, y, weights, intercept
+    rows, predicted, targets = seen(fitted, X, y, weights)
+    Phi, G = oracle.table_features(model, W, rows), model.kernel(W, W)
+    function, a = linear_fit(
+        lambda P, t: oracle.least_squares(P, G, t, 1e-3), Phi, targets, weights, intercept
     )
-    assert_close(fitted.predict(X), values)
+    assert_close(fitted.predict(X), function(oracle.table_features(model, W, predicted)))
     # (46), the mean over rows as often as their weights.
-    objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * a @ G @ a
+    objective = np.average((function(Phi) - targets) ** 2, weights=weights) + 1e-3 * a @ G @ a
     assert np.isclose(fitted.objective_, objective, rtol=1e-9)
     assert np.isclose(fitted.correlation_, model.correlation, rtol=1e-12)
 
@@ -124,10 +127,12 @@ def test_exact_is_kernel_ridge_with_the_implicit_kernel(name, intercept):
         fit_intercept=intercept,
         **PAPER,
     ).fit(X, y, weights)
-    K = implicit_kernel(model, centered(X, weights))
-    values, c = kernel_ridge(K, y, weights, 1e-3, intercept)
-    assert_close(fitted.predict(X), values, 1e-8)
-    objective = np.average((values - y) ** 2, weights=weights) + 1e-3 * c @ K @ c
+    rows, predicted, targets = seen(fitted, X, y, weights)
+    K = implicit_kernel(model, rows, rows)
+    c, constant = kernel_ridge(K, targets, weights, 1e-3, intercept)
+    assert_close(fitted.predict(X), implicit_kernel(model, predicted, rows) @ c + constant, 1e-8)
+    errors = K @ c + constant - targets
+    objective = np.average(errors**2, weights=weights) + 1e-3 * c @ K @ c
     assert np.isclose(fitted.objective_, objective, rtol=1e-8)
 
 
@@ -145,13 +150,15 @@ def test_kitchen_sinks_are_the_corrected_system_25(base, intercept):
         **PAPER,
     ).fit(X, y, weights)
     model = oracle.Instantiation(base, 3, SIGMA, GAMMA)
-    Phi = model.base(paper_weights(fitted, model), centered(X, weights))
-    values, a = fitted_values(
-        lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, y, weights, intercept
+    rows, predicted, targets = seen(fitted, X, y, weights)
+    W = paper_weights(fitted, model)
+    Phi = model.base(W, rows)
+    function, a = linear_fit(
+        lambda P, t: oracle.kitchen_sinks(P, t, 0.02) / 12, Phi, targets, weights, intercept
     )
-    assert_close(fitted.predict(X), values)
+    assert_close(fitted.predict(X), function(model.base(W, predicted)))
     # f = (1/T) sum_t a_t phi_t and the penalty lambda |a|^2 / T, here with a / T.
-    objective = np.average((values - y) ** 2, weights=weights) + 0.02 * 12 * a @ a
+    objective = np.average((function(Phi) - targets) ** 2, weights=weights) + 0.02 * 12 * a @ a
     assert np.isclose(fitted.objective_, objective, rtol=1e-9)
 
 
@@ -191,22 +198,24 @@ def test_lasso_is_that_of_scikit_learn(name, kitchen_sinks, intercept):
     model = oracle.Instantiation(name, 3, SIGMA, GAMMA)
     W = paper_weights(make(solver="least_squares", **settings).fit(X, y), model)
     fitted = make(solver="lasso", **settings).fit(X, y, weights)
-    inputs = centered(X, weights)
-    if kitchen_sinks:
-        Phi, lam = model.base(W, inputs) / T, lam / T
-    else:
+
+    def features(inputs):
+        if kitchen_sinks:
+            return model.base(W, inputs) / T
         Phi = oracle.table_features(model, W, inputs)
-        if model.exponential:
-            # Coefficients of K(w_t, .) / |K(w_t, .)|.
-            Phi = Phi * np.exp(-np.sum(W**2, axis=1) / (4 * GAMMA**2))
-    rows = np.repeat(np.arange(len(y)), weights)
+        # Coefficients of K(w_t, .) / |K(w_t, .)|.
+        return Phi * np.exp(-np.sum(W**2, axis=1) / (4 * GAMMA**2)) if model.exponential else Phi
+
+    lam = lam / T if kitchen_sinks else lam
+    rows, predicted, targets = seen(fitted, X, y, weights)
+    Phi, repeated = features(rows), np.repeat(np.arange(len(y)), weights)
     lasso = Lasso(alpha=lam / 2, tol=1e-12, max_iter=10**6, fit_intercept=intercept)
-    lasso.fit(Phi[rows], y[rows])
+    lasso.fit(Phi[repeated], targets[repeated])
     assert 0 < np.count_nonzero(lasso.coef_) < T
-    best = sparse_objective(lasso.predict(Phi), y, weights, lasso.coef_, lam)
+    best = sparse_objective(lasso.predict(Phi), targets, weights, lasso.coef_, lam)
     assert np.isclose(fitted.objective_, best, rtol=1e-8)
     assert fitted.status_ == Status.CONVERGED.value
-    assert_close(fitted.predict(X), lasso.predict(Phi), 1e-4)
+    assert_close(fitted.predict(X), lasso.predict(features(predicted)), 1e-4)
     # Only what is used is kept.
     assert np.all(np.any(fitted.coef_ != 0.0, axis=0))
     assert len(fitted.weights_) == fitted.coef_.shape[1] < T
@@ -289,7 +298,7 @@ def test_the_function_is_the_mean_of_base_predictors_by_the_weight_function(name
     fitted = RKHSWeightingRegressor(instantiation=name, random_state=0, **(settings | way))
     fitted.fit(X, y)
     model = oracle.Instantiation(name, 3, sigma, 1.0)
-    inputs = np.column_stack([(X - fitted.mean_) / fitted.scale_, np.ones(len(X))])[:4]
+    inputs = fitted._columns.apply(X[:4])
     W = model.sample(100_000, np.random.default_rng(1))
     draws = fitted.weight_function(W)[:, None] * model.base(W, inputs).T
     mean, error = draws.mean(axis=0), draws.std(axis=0) / np.sqrt(len(W))
@@ -347,7 +356,7 @@ def test_custom_weighting_by_nodes_is_the_named_instantiation(name, way):
     tolerance = 1e-2 if way["solver"] == "lasso" else 1e-8
     assert_close(own.predict(X), named.predict(X), tolerance)
     assert own.instantiation_ == "custom"
-    np.testing.assert_allclose(np.abs(own.components_), 1.0)
+    np.testing.assert_allclose(np.abs(own.loadings_), 1.0)
 
 
 def test_custom_weighting_by_draws_is_near_the_named_instantiation():
@@ -365,7 +374,7 @@ def test_custom_weighting_by_draws_is_near_the_named_instantiation():
     own = RKHSWeightingRegressor(instantiation=drawn, **settings)
     assert_close(own.fit(X, y).predict(X), named.fit(X, y).predict(X), 0.05)
     # Gradients by differences give the same directions.
-    overlap = np.abs(np.sum(own.components_[0] * named.components_[0]))
+    overlap = np.abs(np.sum(own.loadings_[0] * named.loadings_[0]))
     assert overlap > 0.99
 
 
@@ -373,7 +382,6 @@ def test_custom_weighting_by_draws_is_near_the_named_instantiation():
 @pytest.mark.parametrize("alpha", [1e-9, 1e-11, 1e-13])
 def test_small_regularisations_keep_their_digits(intercept, alpha):
     X, y, _ = data(m=400, n=6)
-    inputs = centered(X, np.ones(len(X)))
     settings = {"instantiation": "relu", "solver": "least_squares", "correlation": 0.05}
     settings |= {"n_random_features": 150, "random_state": 0, "fit_intercept": intercept, **PAPER}
     fitted = RKHSWeightingRegressor(alpha=PaperAlpha(alpha), **settings).fit(X, y)
@@ -381,12 +389,14 @@ def test_small_regularisations_keep_their_digits(intercept, alpha):
     space = FeatureSpace.of_weighting(candidate.weighting(), fitted.weights_, "rkhs")
     assert 1e2 < space.condition < 1e6
     # Least squares of stacked rows, whose condition number is the root of that of the sums.
-    P = space.matrix(inputs)
-    design = P - P.mean(axis=0) if intercept else P
+    rows, predicted, targets = seen(fitted, X, y)
+    P = space.matrix(rows)
+    offset = intercept * P.mean(axis=0)
+    design = P - offset
     shift = alpha / np.exp(2.0 * space.log_scale + candidate.log_unit()) * len(y)
     stacked = np.vstack([design, np.sqrt(shift) * np.eye(P.shape[1])])
-    targets = np.append(y - y.mean(), np.zeros(P.shape[1]))
-    expected = design @ np.linalg.lstsq(stacked, targets, rcond=None)[0] + y.mean()
+    a = np.linalg.lstsq(stacked, np.append(targets, np.zeros(P.shape[1])), rcond=None)[0]
+    expected = (space.matrix(predicted) - offset) @ a * y.std() + y.mean()
     # Sums have a rounding of their largest eigenvalue, which is that far above the shift.
     rounding = np.finfo(float).eps * np.linalg.norm(design, 2) ** 2 / shift
     assert rounding < 1e-2

@@ -9,6 +9,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
 
+from families import inputs_of
 from kernlens import PaperWidth, RKHSWeightingRegressor, implicit_kernel
 from kernlens.features.random_maps import StumpMap
 from kernlens.kernels.implicit import StumpKernel
@@ -71,7 +72,7 @@ def test_constants_are_those_of_the_paper_by_monte_carlo(name):
         instantiation=name, solver="exact", standardize=True, **options
     ).fit(X, X[:, 0] + X[:, 1])
     found = model.operator_constants()
-    inputs = (X - X.mean(axis=0)) / X.std(axis=0)
+    inputs = inputs_of(model, X)
     longest = inputs[[np.argmax(np.sum(inputs**2, axis=1))]]
     rng = np.random.default_rng(0)
     made = reference.Instantiation(name, n, sigma, gamma)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._invariance import centered_digits, invariant_order, leading_digits
 from kernlens._rows import canonical_rows
 from kernlens._validation import LARGEST_VALUE, check_memory
 from kernlens._warnings import warn
@@ -103,7 +104,15 @@ class StreamMixin(BaseRandomFeatures):
         columns, targets = self._columns, Targets(self._target_mean, self._target_scale)
         check_batch_targets(batch.y, targets)
         warn_of_unused_columns(batch.X, columns)
-        rows = replace(batch, X=columns.apply(batch.X), y=targets.apply(batch.y))
+        # As in a fit: neither the order of rows nor their last digits say anything of units.
+        inputs = columns.apply(batch.X.astype(np.float64, copy=False))[:, : columns.n_varying]
+        order = invariant_order(inputs, targets.apply(batch.y), batch.weights)
+        batch = batch.in_order(order.rows)
+        rows = replace(
+            batch,
+            X=leading_digits(columns.apply(batch.X)),
+            y=centered_digits(targets.apply(batch.y).T, batch.weights).T,
+        )
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
         targets = self._bounded(
             targets,
