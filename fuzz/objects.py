@@ -151,7 +151,7 @@ def _degree(rng: Generator, setting: Setting) -> int | None:
 
 def _basis(rng: Generator, setting: Setting) -> Any:
     # A basis refuses more of them where it is made.
-    number = min(count(rng, 1, 60, setting.wild), 100_000)
+    number = min(count(rng, 1, 60, setting.wild), 50_000)
     return pick(
         rng,
         (

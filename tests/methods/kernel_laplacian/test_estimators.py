@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from families import fit_interrupted
+from families import fit_interrupted, inputs_of, targets_of
 from kernlens import KernelLaplacianClassifier, KernelLaplacianRegressor
 from kernlens._result import Status
 from kernlens.base.calibration import UNCALIBRATED
@@ -50,46 +50,63 @@ def regressor(**options):
 # What is minimised -------------------------------------------------------------------------------
 
 
-def problem_of(X, y, mu, alpha, weights, n_neighbors=None):
-    """The documented objective of centred rows, in units of the length scale."""
-    points = (X - np.average(X, axis=0, weights=weights)) / LENGTH
-    known = ~np.isnan(y)
-    share = weights[known] / weights[known].sum()
-    mean = share @ y[known]
-    targets = (y[known] - mean) / np.sqrt(share @ (y[known] - mean) ** 2)
+def problem_of(model, X, y, weights, n_neighbors=None):
+    """The documented objective of rows and targets that `model` saw, which are not standardised.
+
+    Rows are in units of the length scale, with columns in the order of the inputs.
+    """
+    length, known = model.length_scale, ~np.isnan(y)
+    points, targets = inputs_of(model, X), targets_of(model, y, weights)[:, known]
+    # What is rounded are centred rows, and targets in their own standard deviation.
+    centered = (X - np.average(X, axis=0, weights=weights))[:, model.inputs_]
+    mean, scale = units_of(y, weights)
+    np.testing.assert_allclose(points, centered, atol=1e-7)
+    np.testing.assert_allclose(targets[0], (y[known] - mean) / scale, atol=1e-7)
+    points = points / length
     frames = None if n_neighbors is None else oracle.local_frames(points, weights, n_neighbors)
     return oracle.Problem(
         points,
         weights,
         np.flatnonzero(known),
-        targets[None],
+        targets,
         weights[known],
-        mu / LENGTH**2,
-        alpha,
+        model.mu / length**2,
+        model.alpha,
         frames,
     )
+
+
+def units_of(y, weights):
+    """Mean and standard deviation of the targets that are known."""
+    known = ~np.isnan(y)
+    mean = np.average(y[known], weights=weights[known])
+    return mean, np.sqrt(np.average((y[known] - mean) ** 2, weights=weights[known]))
 
 
 @pytest.mark.parametrize("n_neighbors", [None, 4])
 @pytest.mark.parametrize("kernel", DIFFERENTIABLE_KERNELS)
 def test_the_objective_is_the_least_of_all_functions(kernel, n_neighbors):
     X, y = data(n=11, d=2, n_labeled=6)
-    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+    # Ratios of powers of two are seen as they are; others are rounded to ten digits.
+    weights = 2.0 ** np.random.default_rng(1).integers(-1, 2, len(X))
     options = {"metric": "euclidean"} if n_neighbors is None else {"n_neighbors": n_neighbors}
     options |= {"kernel": kernel, "length_scale": LENGTH, "standardize": False, "mu": 0.3}
-    problem = problem_of(X, y, 0.3, 1e-3, weights, n_neighbors)
+    models = [
+        regressor(solver=solver, **options).fit(X, y, sample_weight=weights)
+        for solver in ("exact", "cg")
+    ]
+    problem = problem_of(models[0], X, y, weights, n_neighbors)
     least = oracle.minimize_over_span(oracle.KERNELS[kernel], problem)
-    known = ~np.isnan(y)
-    mean = np.average(y[known], weights=weights[known])
-    scale = np.sqrt(np.average((y[known] - mean) ** 2, weights=weights[known]))
-    for solver in ("exact", "cg"):
-        model = regressor(solver=solver, **options).fit(X, y, sample_weight=weights)
+    mean, scale = units_of(y, weights)
+    for model in models:
         assert model.objective_ == pytest.approx(least.objective, rel=1e-8)
+        # Rows that are predicted are not rounded.
+        new = model._columns.apply(X) / LENGTH
+        np.testing.assert_allclose(model.predict(X), least.values(new)[0] * scale + mean, atol=1e-7)
         np.testing.assert_allclose(
-            model.predict(X), least.values(problem.X)[0] * scale + mean, atol=1e-7
-        )
-        np.testing.assert_allclose(
-            model.gradient(X), least.gradients(problem.X)[0] * scale / LENGTH, atol=1e-6
+            model.gradient(X)[:, model.inputs_],
+            least.gradients(new)[0] * scale / LENGTH,
+            atol=1e-6,
         )
 
 
@@ -98,7 +115,7 @@ def test_every_other_function_has_a_larger_objective():
     weights = np.ones(len(X))
     options = {"metric": "euclidean", "length_scale": LENGTH, "standardize": False}
     model = regressor(solver="exact", kernel="gaussian", **options).fit(X, y)
-    problem = problem_of(X, y, 0.1, 1e-3, weights)
+    problem = problem_of(model, X, y, weights)
     least = oracle.minimize_over_span(oracle.KERNELS["gaussian"], problem)
     at_X, gradients = least.evaluate(problem.X)
     rng = np.random.default_rng(2)
@@ -115,13 +132,15 @@ def test_every_other_function_has_a_larger_objective():
 def test_without_the_gradient_penalty_it_is_kernel_ridge(metric):
     X, y = data(n=25, n_labeled=10)
     known = ~np.isnan(y)
-    expected = problem_of(X, y, 0.0, 1e-3, np.ones(len(X)))
-    K = oracle.values(oracle.KERNELS["matern52"], expected.X, expected.X[known])
-    dual, intercept = oracle.kernel_ridge(K[known], expected.y, np.ones(10), 1e-3)
-    ridge = (K @ dual[0] + intercept[0]) * y[known].std() + y[known].mean()
     options = {"length_scale": LENGTH, "standardize": False, "metric": metric, "mu": 0.0}
-    for solver in ("exact", "cg"):
-        model = regressor(solver=solver, **options).fit(X, y)
+    models = [regressor(solver=solver, **options).fit(X, y) for solver in ("exact", "cg")]
+    expected = problem_of(models[0], X, y, np.ones(len(X)))
+    matern, new = oracle.KERNELS["matern52"], models[0]._columns.apply(X) / LENGTH
+    K = oracle.values(matern, expected.X[known], expected.X[known])
+    dual, intercept = oracle.kernel_ridge(K, expected.y, np.ones(10), 1e-3)
+    predicted = oracle.values(matern, new, expected.X[known]) @ dual[0] + intercept[0]
+    ridge = predicted * y[known].std() + y[known].mean()
+    for model in models:
         np.testing.assert_allclose(model.predict(X), ridge, atol=1e-9)
     # Centres at all points have all labelled ones among them.
     model = regressor(solver="nystrom", **options).fit(X, y)
@@ -203,13 +222,14 @@ def test_a_row_with_and_without_a_target_is_one_point():
     model = regressor(solver="exact", standardize=False, length_scale=2.0).fit(twice, gaps)
     assert model.centers_.shape == (20, 3)
     # The gradient at the first rows counts twice, their targets once.
-    moved = (X - np.average(X, axis=0, weights=weights)) / 2.0
-    known = ~np.isnan(y)
+    moved, known = inputs_of(model, twice)[:20] / 2.0, ~np.isnan(y)
+    centered = (X - np.average(X, axis=0, weights=weights))[:, model.inputs_]
+    np.testing.assert_allclose(moved, centered / 2.0, atol=1e-7)
     problem = oracle.Problem(
         moved,
         weights,
         np.flatnonzero(known),
-        (y[known] - y[known].mean())[None] / y[known].std(),
+        targets_of(model, gaps)[:, :20][:, known],
         np.ones(8),
         0.1 / 4,
         1e-3,
@@ -336,7 +356,7 @@ def test_columns_without_influence_are_found():
     y = np.sin(X @ [1.0, 1.0, 0.0, 0.0, 0.0])
     model = KernelLaplacianRegressor(n_jobs=1, random_state=0).fit(X, y)
     assert model.feature_importances_[:2].min() > 5 * model.feature_importances_[2:].max()
-    assert abs(model.components_[0] @ [1, 1, 0, 0, 0]) / np.sqrt(2) > 0.99
+    assert abs(model.loadings_[0] @ [1, 1, 0, 0, 0]) / np.sqrt(2) > 0.99
 
 
 # Fits --------------------------------------------------------------------------------------------

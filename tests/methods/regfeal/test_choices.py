@@ -26,18 +26,25 @@ def data():
 def test_noise_leaves_the_plain_fit():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 6)), rng.standard_normal(80)
-    model = RegFeaLRegressor(**GRID).fit(X, y)
+    model = RegFeaLRegressor(**GRID, n_directions=2).fit(X, y)
     assert model.status_ == Status.PLAIN.value
     assert model.n_iter_ == 1 and np.isfinite(model.predict(X)).all()
     # The plain fit is listed first, and no setting is better by 5 percent on all folds.
     losses, folds = model.alpha_search_["loss"], model.alpha_search_["n_folds"]
     assert losses[0] * 0.95 < losses[1:][folds[1:] == folds.max()].min()
+    # Counted, there is no direction: the same fit says so instead.
+    with pytest.warns(UserWarning, match="no direction predicts held-out rows better"):
+        counted = RegFeaLRegressor(**GRID).fit(X, y)
+    assert counted.status_ == Status.NOTHING.value
+    assert counted.n_directions_ == 0 and counted.components_.shape == (0, 6)
+    assert counted.n_iter_ == 1
+    np.testing.assert_array_equal(counted.predict(X), model.predict(X))
 
 
 def test_a_plain_fit_without_refit_is_the_function_of_all_columns_alike():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 4)), rng.standard_normal(60)
-    model = RegFeaLRegressor(**GRID, refit=None).fit(X, y)
+    model = RegFeaLRegressor(**GRID, refit=None, n_directions=2).fit(X, y)
     assert model.status_ == Status.PLAIN.value
     np.testing.assert_allclose(model.shares_, 0.25)
     np.testing.assert_array_equal(model.rotation_, np.eye(4))
@@ -46,7 +53,9 @@ def test_a_plain_fit_without_refit_is_the_function_of_all_columns_alike():
 def test_directions_that_predict_are_learned(data):
     model = RegFeaLRegressor(**GRID).fit(data.X, data.y)
     assert model.status_ != Status.PLAIN.value
-    assert feature_learning_score(data.components, model.rotation_.T[:2]) > 0.95
+    # The rotation is of columns in the order of the inputs.
+    planted = data.components[:, model.inputs_]
+    assert feature_learning_score(planted, model.rotation_.T[:2]) > 0.95
 
 
 def test_a_path_is_not_caught_by_the_few_directions_of_its_first_alpha(data):

@@ -12,8 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
+from families import inputs_of
 from kernlens import RegFeaLClassifier, Reweighting, UpToDegree
-from kernlens._rows import canonical_rows
+from kernlens._invariance import invariant_order
+from kernlens.methods.regfeal import estimator as regfeal_estimator
 from kernlens.methods.regfeal import search as setting_search
 from kernlens.methods.regfeal.plan import LAMBDA
 from kernlens.metrics import feature_learning_score
@@ -64,7 +66,7 @@ def explicit_objective(scores, y, n_classes, penalty):
 def test_the_function_is_penalised_logistic_regression_on_explicit_polynomials(n_classes):
     X, y = sample(n_classes, n=40)
     model = fit(X, y, basis=UpToDegree(2), r=1.0)
-    Z = (X - X.mean(axis=0)) / X.std(axis=0) @ model.rotation_
+    Z = inputs_of(model, X) @ model.rotation_
     indices = [tuple(int(k) for k in alpha) for alpha in model.indices_]
     parts = (model.eta_, LAMBDA / 3, 0.1 / 3, lambda k: 1.0)
     H = regfeal.design(indices, Z)
@@ -142,8 +144,8 @@ def test_the_objective_never_increases(n_classes):
 def test_a_given_classifier_gives_the_probabilities(n_classes, classifier):
     X, y = sample(n_classes)
     model = fit(X, y, refit=classifier)
-    rows = (X - model.mean_) / model.scale_ @ model.projection_.T
-    expected = classifier.__class__(**classifier.get_params()).fit(rows, y).predict_proba(rows)
+    rows, new = (Z @ model.projection_.T for Z in (inputs_of(model, X), model._columns.apply(X)))
+    expected = classifier.__class__(**classifier.get_params()).fit(rows, y).predict_proba(new)
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-5)
     assert not hasattr(classifier, "classes_")
 
@@ -169,9 +171,20 @@ def test_a_class_of_one_row(n_classes, refit):
 def test_a_class_that_the_search_does_not_see(monkeypatch):
     X, y = sample(3)
     monkeypatch.setattr(setting_search, "SEARCH_ROWS", 30)
-    last = canonical_rows(X, y[None].astype(float), np.ones(60)).X[-1]
-    y[np.all(last[None] == X, axis=1)] = 3
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    y[invariant_order(Z, y[None].astype(float), np.ones(60)).rows[-1]] = 3
+    splits = []
+
+    def split_rows(*args):
+        splits.extend(setting_search.split_rows(*args))
+        return splits
+
+    monkeypatch.setattr(regfeal_estimator, "split_rows", split_rows)
     model = fit(X, y, refit=LogisticRegression(), max_iter=1)
+    for split in splits:
+        assert len(split.train.X) + len(split.test.X) == 30
+        assert not split.train.y[3].any() and not split.test.y[3].any()
+    assert len(splits) == 2
     assert model.predict_proba(X).shape == (60, 4)
 
 

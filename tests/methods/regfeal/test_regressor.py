@@ -7,9 +7,10 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from families import fit_interrupted
+from families import fit_interrupted, inputs_of, targets_of
 from kernlens import AllPolynomials, RegFeaLRegressor, UpToDegree
 from kernlens._result import Status
+from kernlens.base.direction_counting import FEWEST_ROWS
 from kernlens.datasets import make_quartic, make_two_sines
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.regfeal.plan import LAMBDA
@@ -36,10 +37,6 @@ def sample(n=50, d=3, seed=0):
 
 def fit(X, y, sample_weight=None, **options):
     return RegFeaLRegressor(**{**FAST, **options}).fit(X, y, sample_weight=sample_weight)
-
-
-def standardized(values):
-    return (values - values.mean(axis=0)) / values.std(axis=0)
 
 
 # Planted solutions
@@ -90,8 +87,8 @@ def test_several_targets_share_their_directions():
 def test_a_given_estimator_predicts_from_projected_rows(refit, n_targets):
     X, y = sample()
     y = y if n_targets == 1 else np.column_stack([y, X[:, 0]])
-    # Ridge takes weights, neighbours do not.
-    weights = np.random.default_rng(1).integers(1, 4, 50).astype(float)
+    # Ridge takes weights, neighbours do not; powers of two are not rounded.
+    weights = 2.0 ** np.random.default_rng(1).integers(0, 3, 50)
     weights = weights if isinstance(refit, Ridge) else None
     model = fit(X, y, weights, refit=refit, truncate=False, clip=None)
     assert not hasattr(refit, "n_features_in_")
@@ -99,10 +96,16 @@ def test_a_given_estimator_predicts_from_projected_rows(refit, n_targets):
     mean, low = (w @ values / w.sum() for values in (X, y))
     std = np.sqrt(w @ (X - mean) ** 2 / w.sum())
     high = np.sqrt(w @ (y - low) ** 2 / w.sum())
-    rows = (X - mean) / std @ model.projection_.T
+    # The estimator learns from rounded rows and predicts those that are given.
+    rows, new = inputs_of(model, X), ((X - mean) / std)[:, model.inputs_]
+    np.testing.assert_allclose(rows, new, atol=1e-7)
+    targets = targets_of(model, y, w)
     given = {} if weights is None else {"sample_weight": weights}
-    expected = refit.__class__(**refit.get_params()).fit(rows, (y - low) / high, **given)
-    np.testing.assert_allclose(model.predict(X), low + high * expected.predict(rows), rtol=1e-9)
+    expected = refit.__class__(**refit.get_params()).fit(
+        rows @ model.projection_.T, targets[0] if n_targets == 1 else targets.T, **given
+    )
+    predicted = low + high * expected.predict(new @ model.projection_.T)
+    np.testing.assert_allclose(model.predict(X), predicted, rtol=1e-9)
     assert isinstance(model.refit_, type(refit))
     assert np.isinf(model.alpha_search_["own_loss"]).all()
 
@@ -156,14 +159,29 @@ def test_predictions_stay_within_the_targets_unless_told_otherwise():
 # Learning
 
 
-def test_directions_are_counted_by_their_shares():
+def test_directions_are_counted_by_what_predicts():
+    # One direction, along which all four columns count alike.
     X, y = sample(60, 4)
-    for options in ({}, {"structure": "variables"}, {"structure": "none"}, {"r": 1.5}):
+    for options, number in (
+        ({}, 1),
+        ({"structure": "variables"}, 4),
+        ({"structure": "none"}, 4),
+        ({"r": 1.5, "n_directions": 3}, 3),
+    ):
         model = fit(X, y, **options)
-        assert model.n_directions_ == np.sum(model.shares_ >= 0.25 - 1e-9)
+        assert model.n_directions_ == number
         np.testing.assert_allclose(model.eta_, model.shares_ ** ((2 - model.r) / model.r))
         assert model.shares_.sum() == pytest.approx(1.0)
-    assert fit(X, y, n_directions=1).n_directions_ == 1
+
+
+def test_directions_of_few_rows_are_counted_by_their_shares():
+    X, y = sample(FEWEST_ROWS - 1, 4)
+    numbers = set()
+    for options in ({}, {"structure": "variables"}, {"structure": "none"}, {"r": 1.5}):
+        model = fit(X, y, **options)
+        assert model.n_directions_ == np.sum(model.shares_ >= 0.1)
+        numbers.add(model.n_directions_)
+    assert len(numbers) > 1
 
 
 def test_more_rows_than_the_exact_kernel_takes():
@@ -175,9 +193,11 @@ def test_more_rows_than_the_exact_kernel_takes():
     parts = (model.eta_, LAMBDA / unit, 0.1 / unit, lambda k: 0.3**k)
     w = np.array([regfeal.weight(alpha, *parts) for alpha in indices])
     np.testing.assert_allclose(np.sort(w)[::-1], regfeal.best_indices(*parts, 25, 25), rtol=1e-9)
-    H = regfeal.design(indices, standardized(X) @ model.rotation_)
+    H = regfeal.design(indices, inputs_of(model, X) @ model.rotation_)
     # All 150 rows, on directions of the first 60.
-    b, c, _ = regfeal.ridge(H, w, standardized(y), np.ones(150))
+    b, c, _ = regfeal.ridge(H, w, targets_of(model, y)[0], np.ones(150))
+    new = ((X - X.mean(axis=0)) / X.std(axis=0))[:, model.inputs_]
+    H = regfeal.design(indices, new @ model.rotation_)
     np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * (H @ b + c), rtol=1e-7)
     refitted = fit(X, y, refit="kernel", basis=AllPolynomials(max_rows=60))
     assert refitted.score(X, y) > 0.8
@@ -190,7 +210,8 @@ def test_given_first_directions_and_one_column():
     line = np.linspace(-2, 2, 60)[:, None]
     single = fit(line, np.cos(2 * line[:, 0]), rho=0.6, alpha=1e-3)
     assert single.score(line, np.cos(2 * line[:, 0])) > 0.95
-    np.testing.assert_array_equal(single.components_, [[1.0]])
+    np.testing.assert_array_equal(np.abs(single.loadings_), [[1.0]])
+    np.testing.assert_allclose(np.abs(single.components_), [[1.0 / line.std()]], rtol=1e-12)
     np.testing.assert_array_equal(single.shares_, [1.0])
 
 

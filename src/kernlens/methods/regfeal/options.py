@@ -30,7 +30,7 @@ from kernlens.features.hermite_indices import (
 from kernlens.methods.regfeal.directions import WeightedDirections
 
 #: More multi-indices are not listed.
-MOST_INDICES = 100_000
+MOST_INDICES = 50_000
 #: Directions followed after the first fit; more of them fit noise while they are being learned.
 MAX_DIRECTIONS = 10
 #: The largest degree, and what a sentence calls it.
@@ -94,7 +94,7 @@ class AllPolynomials(Basis):
         rows has the best `n_indices` polynomials. None takes the kernel of all rows, which needs
         memory for its square. ``"auto"`` is 2000 and ``"exact"`` is None.
     n_indices : int
-        Polynomials of the last fit, at most 100,000.
+        Polynomials of the last fit, at most 50,000.
     """
 
     max_rows: int | None = 2000
@@ -187,7 +187,7 @@ class BestFirst(IndexRule):
     Attributes
     ----------
     n_indices : int
-        How many, at most 100,000.
+        How many, at most 50,000.
     max_degree : int or None
         With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
@@ -218,7 +218,7 @@ class GroupSampling(IndexRule):
     Attributes
     ----------
     n_indices : int
-        Draws, at most 100,000.
+        Draws, at most 50,000.
     max_degree : int or None
         With a degree M, at most 4000, the weights are ``c_k = 1`` up to M, and `rho` is not used.
     """
@@ -251,7 +251,7 @@ class UpToDegree(IndexRule):
     max_degree : int
         M, at most 4000. `rho` is not used.
     n_indices : int or None
-        If there are more polynomials than this, at most 100,000, the best ones are taken. None
+        If there are more polynomials than this, at most 50,000, the best ones are taken. None
         takes all of them.
     """
 
