@@ -1,0 +1,85 @@
+"""The number of directions that predict held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernlens._rows import canonical_rows
+from kernlens.fits import direction_count
+from kernlens.fits.direction_count import LearnedOnPart, count_directions
+
+FUNCTIONS = {
+    0: lambda Z: np.zeros(len(Z)),
+    1: lambda Z: np.abs(Z[:, 0]),
+    2: lambda Z: np.sin(2 * Z[:, 0]) + Z[:, 1],
+    3: lambda Z: Z[:, 0] * Z[:, 1] + np.cos(2 * Z[:, 2]),
+}
+
+
+def rows_of(k, n, noise, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 6))
+    y = FUNCTIONS[k](X) + noise * rng.standard_normal(n)
+    return canonical_rows(X, y[None], rng.uniform(0.5, 2.0, n))
+
+
+def parts_of(k, noise, seed, turned=None):
+    """Three parts that have found the first axes, in order of importance."""
+    rows = rows_of(k, 300, noise, seed)
+    directions = np.eye(6) if turned is None else turned
+    importances = np.array([1.0, 0.8, 0.6, 0.1, 0.05, 0.02])
+    return [
+        LearnedOnPart(rows.take(train), rows.take(test), directions, importances)
+        for train, test in rows.folds(3)
+    ]
+
+
+@pytest.mark.parametrize("k", FUNCTIONS)
+@pytest.mark.parametrize("noise", [0.1, 0.5])
+def test_directions_that_predict_are_counted(k, noise):
+    found = [count_directions(parts_of(k, noise, seed)).number for seed in range(4)]
+    assert found == [k] * 4
+
+
+def test_losses_are_those_of_the_first_directions():
+    count = count_directions(parts_of(2, 0.3, 0))
+    variance, first, both = count.losses[:3]
+    assert variance > 1.2 * first > 3 * both
+    assert both == pytest.approx(0.3**2, rel=0.5)
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e90])
+def test_the_unit_of_targets_does_not_matter(unit):
+    parts = parts_of(2, 0.3, 0)
+    scaled = [
+        LearnedOnPart(
+            *(replace(rows, y=unit * rows.y) for rows in (part.train, part.test)),
+            part.directions,
+            part.importances,
+        )
+        for part in parts
+    ]
+    one, other = count_directions(parts), count_directions(scaled)
+    assert other.number == one.number
+    np.testing.assert_allclose(other.losses / unit**2, one.losses, rtol=1e-6)
+
+
+def test_a_direction_that_comes_second_takes_the_first_along():
+    assert count_directions(parts_of(1, 0.1, 0, turned=np.eye(6)[[1, 0, 2, 3, 4, 5]])).number == 2
+
+
+def test_predictions_are_those_of_kernel_ridge_regression():
+    (part, *_) = parts_of(2, 0.3, 1)
+    rng = np.random.default_rng(0)
+    features, at_test = rng.standard_normal((200, 5)), rng.standard_normal((100, 5))
+    found = direction_count._predictions(features, at_test, part.train, 0.3)
+    weights = part.train.weights / part.train.weights.sum()
+    # The minimum of sum w (y - A b - c)^2 / 2 + 0.3 |b|^2 / 2 from its normal equations.
+    A = np.column_stack([features, np.ones(200)])
+    system = (A.T * weights) @ A + np.diag([0.3] * 5 + [0.0])
+    solution = np.linalg.solve(system, A.T @ (weights * part.train.y[0]))
+    expected = np.column_stack([at_test, np.ones(100)]) @ solution
+    np.testing.assert_allclose(found[0], expected, rtol=1e-10, atol=1e-12)
