@@ -14,7 +14,14 @@ from kernlens.penalties import PENALTIES
 from reference import bkernn
 
 N_PARTICLES = 6
-FAST = {"alpha": 0.02, "n_particles": N_PARTICLES, "max_iter": 5, "random_state": 0, "n_jobs": 1}
+FAST = {
+    "alpha": 0.02,
+    "n_particles": N_PARTICLES,
+    "max_iter": 5,
+    "random_state": 0,
+    "n_directions": 2,
+    "n_jobs": 1,
+}
 n_classes_2_and_4 = pytest.mark.parametrize("n_classes", [2, 4])
 
 

@@ -22,6 +22,7 @@ FAST = {
     "init": 2,
     "max_iter": 5,
     "random_state": 0,
+    "n_directions": 2,
     "n_jobs": 1,
 }
 #: No rows are drawn, and the end is a minimum: what a theorem says of minima holds to many digits.

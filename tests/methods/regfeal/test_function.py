@@ -34,6 +34,7 @@ FAST = {
     "refit": None,
     "max_iter": 2,
     "n_folds": 2,
+    "n_directions": 2,
     "n_jobs": 1,
     "random_state": 0,
 }

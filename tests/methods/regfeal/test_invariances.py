@@ -14,6 +14,7 @@ FAST = {
     "refit": None,
     "max_iter": 4,
     "n_folds": 2,
+    "n_directions": 2,
     "n_jobs": 1,
     "random_state": 0,
 }

@@ -23,6 +23,7 @@ FAST = {
     "refit": None,
     "max_iter": 4,
     "n_folds": 2,
+    "n_directions": 2,
     "n_jobs": 1,
     "random_state": 0,
 }
@@ -168,7 +169,7 @@ def test_directions_are_counted_by_what_predicts():
         ({"structure": "none"}, 4),
         ({"r": 1.5, "n_directions": 3}, 3),
     ):
-        model = fit(X, y, **options)
+        model = fit(X, y, **{"n_directions": "auto", **options})
         assert model.n_directions_ == number
         np.testing.assert_allclose(model.eta_, model.shares_ ** ((2 - model.r) / model.r))
         assert model.shares_.sum() == pytest.approx(1.0)
@@ -178,7 +179,7 @@ def test_directions_of_few_rows_are_counted_by_their_shares():
     X, y = sample(FEWEST_ROWS - 1, 4)
     numbers = set()
     for options in ({}, {"structure": "variables"}, {"structure": "none"}, {"r": 1.5}):
-        model = fit(X, y, **options)
+        model = fit(X, y, n_directions="auto", **options)
         assert model.n_directions_ == np.sum(model.shares_ >= 0.1)
         numbers.add(model.n_directions_)
     assert len(numbers) > 1
