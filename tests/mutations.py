@@ -449,8 +449,8 @@ FAULTS = (
     ),
     Fault(
         "base/fitting.py",
-        "            X=leading_digits(columns.apply(rows.X)),",
-        "            X=columns.apply(rows.X),",
+        "        X=leading_digits(columns.apply(rows.X)),",
+        "        X=columns.apply(rows.X),",
         "base/test_relations.py -k units",
     ),
     Fault(

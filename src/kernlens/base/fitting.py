@@ -23,7 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
-from kernlens._invariance import centered_digits, invariant_order, leading_digits
+from kernlens._invariance import (
+    InvariantOrder,
+    centered_digits,
+    invariant_order,
+    leading_digits,
+)
 from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
@@ -227,20 +232,14 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         rows, _ = written.with_relative_weights()
         columns, targets = self._measure_columns(rows), self._measure_targets(rows)
         # Folds, starts and samples follow an order of rows and columns that says nothing of units.
-        # In double precision: single digits round otherwise, and would give another order.
-        inputs = columns.apply(rows.X.astype(np.float64, copy=False))[:, : columns.n_varying]
-        order = invariant_order(inputs, targets.apply(rows.y), rows.weights)
+        order = order_to_learn_in(rows, columns, targets)
         # Measured again: sums in the order in which rows were written have other last digits.
         rows, unit = written.in_order(order.rows).with_relative_weights()
         columns = self._measure_columns(rows).in_order(order.columns)
         targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
-        rows = replace(
-            rows,
-            X=leading_digits(columns.apply(rows.X)),
-            y=centered_digits(targets.apply(rows.y).T, rows.weights).T,
-        )
+        rows = rows_to_learn_from(rows, columns, targets)
         loss = loss.in_units_of(float(np.mean(targets.scale)))
         return FitData(rows, columns, targets, loss, strata, unit, self.random_state)
 
@@ -378,6 +377,22 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
     def _one_function(self) -> bool:
         """Whether there is one decision value per row, which then has no axis of its own."""
         return len(self._target_mean) == 1 and getattr(self, "_single_target", True)
+
+
+def order_to_learn_in(rows: CanonicalRows, columns: Columns, targets: Targets) -> InvariantOrder:
+    """An order of rows in the units of the user, and of inputs, that says nothing of units."""
+    # In double precision: single digits round otherwise, and would give another order.
+    inputs = columns.apply(rows.X.astype(np.float64, copy=False))[:, : columns.n_varying]
+    return invariant_order(inputs, targets.apply(rows.y), rows.weights)
+
+
+def rows_to_learn_from(rows: CanonicalRows, columns: Columns, targets: Targets) -> CanonicalRows:
+    """Rows in the units of a fit, with the digits that do not depend on those of the user."""
+    return replace(
+        rows,
+        X=leading_digits(columns.apply(rows.X)),
+        y=centered_digits(targets.apply(rows.y).T, rows.weights).T,
+    )
 
 
 def draw_seed(random_state: Any) -> int:

@@ -325,8 +325,7 @@ def count_evaluations(monkeypatch):
 @n_classes_2_and_4
 def test_warm_start_costs_less_and_is_not_worse(n_classes, monkeypatch):
     X, y = sample(n_classes)
-    options = {"warm_start": True, "max_iter": 20, "n_directions": 2}
-    model = BKerNNClassifier(**{**FAST, **options})
+    model = BKerNNClassifier(**{**FAST, "warm_start": True, "max_iter": 20})
     sizes = count_evaluations(monkeypatch)
     first = model.fit(X, y).objective_
     cold = len(sizes)
@@ -346,6 +345,6 @@ def test_many_rows_are_learned_on_parts_of_them(n_classes, monkeypatch):
     X, y = sample(n_classes, n=4500)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
     sizes = count_evaluations(monkeypatch)
-    model = fit(X, y, weights, alpha=1e-3, max_iter=1, n_particles=3, n_directions=2)
+    model = fit(X, y, weights, alpha=1e-3, max_iter=1, n_particles=3)
     assert {2000, 4500} == set(sizes)
     assert model.score(X, y) > (0.85 if n_classes == 2 else 0.6)

@@ -159,7 +159,7 @@ def test_history_never_increases_and_ends_at_the_objective(penalty, optimizer):
 @pytest.mark.parametrize("max_iter", [10, 50])
 def test_auto_goes_at_least_as_low_as_algorithm_1(penalty, max_iter):
     # On the whole: a single fit of either may end in a higher minimum than the other.
-    options = {"penalty": penalty, "max_iter": max_iter, "n_particles": 15, "n_directions": 2}
+    options = {"penalty": penalty, "max_iter": max_iter, "n_particles": 15}
     autos, plains = [], []
     for seed, k in ((0, 1), (1, 2), (2, 2), (3, 1)):
         X, y, _ = planted(80, 5, k, seed)
@@ -465,8 +465,7 @@ def count_evaluations(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_warm_start_costs_less_and_is_not_worse(monkeypatch, alpha, seed):
     X, y, _ = planted(80, 5, 2, seed)
-    options = {"alpha": alpha, "warm_start": True, "max_iter": 50, "n_directions": 2}
-    model = BKerNNRegressor(**{**FAST, **options})
+    model = BKerNNRegressor(**{**FAST, "alpha": alpha, "warm_start": True, "max_iter": 50})
     sizes = count_evaluations(monkeypatch)
     first = model.fit(X, y).objective_
     cold = len(sizes)

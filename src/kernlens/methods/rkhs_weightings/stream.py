@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
-from kernlens._invariance import centered_digits, invariant_order, leading_digits
 from kernlens._rows import canonical_rows
 from kernlens._validation import LARGEST_VALUE, check_memory
 from kernlens._warnings import warn
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import FitData
+from kernlens.base.fitting import FitData, order_to_learn_in, rows_to_learn_from
 from kernlens.base.targets import Targets
 from kernlens.losses import SquaredLoss
 from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures
@@ -105,14 +104,8 @@ class StreamMixin(BaseRandomFeatures):
         check_batch_targets(batch.y, targets)
         warn_of_unused_columns(batch.X, columns)
         # As in a fit: neither the order of rows nor their last digits say anything of units.
-        inputs = columns.apply(batch.X.astype(np.float64, copy=False))[:, : columns.n_varying]
-        order = invariant_order(inputs, targets.apply(batch.y), batch.weights)
-        batch = batch.in_order(order.rows)
-        rows = replace(
-            batch,
-            X=leading_digits(columns.apply(batch.X)),
-            y=centered_digits(targets.apply(batch.y).T, batch.weights).T,
-        )
+        batch = batch.in_order(order_to_learn_in(batch, columns, targets).rows)
+        rows = rows_to_learn_from(batch, columns, targets)
         before = [targets.restore(end[:, None])[:, 0] for end in (self._seen.low, self._seen.high)]
         targets = self._bounded(
             targets,
