@@ -13,7 +13,7 @@ from fuzz.objects import OBJECTS, Setting, draw_constraint, draw_matrix, draw_sm
 from kernlens import RandomMaps
 from kernlens import _parameters as kinds
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
-from kernlens.methods.hkrr.parameters import FirstMaps, Limits, Truncation
+from kernlens.methods.hkrr.parameters import FirstMaps, Limits
 from kernlens.methods.kernel_laplacian.parameters import (
     Automatic,
     DifferentiableKernel,
@@ -108,6 +108,11 @@ def _(kind: kinds.Optional, rng: Generator, setting: Setting) -> Any:
 
 
 @draw_value.register
+def _(kind: kinds.AutoFlag, rng: Generator, setting: Setting) -> Any:
+    return pick(rng, ("auto", True, False))
+
+
+@draw_value.register
 def _(kind: kinds.Or, rng: Generator, setting: Setting) -> Any:
     # RegFeaL's first directions are arrays and lists, of which no type says how they are drawn.
     draw = OBJECTS.get(kind.types[0])
@@ -149,7 +154,7 @@ def _(kind: Limits, rng: Generator, setting: Setting) -> Any:
 
 
 @draw_value.register
-def _(kind: Truncation, rng: Generator, setting: Setting) -> Any:
+def _(kind: kinds.Truncation, rng: Generator, setting: Setting) -> Any:
     return pick(rng, ("auto", None, positive(rng, setting.wild)))
 
 

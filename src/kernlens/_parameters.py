@@ -79,6 +79,18 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
+class AutoFlag(Kind):
+    """True, False or "auto"."""
+
+    def check(self, name: str, value: Any) -> None:
+        if not (isinstance(value, str) and value == "auto"):
+            check_flag(name, value, other="'auto'")
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (None, 1, "yes")
+
+
+@dataclass(frozen=True)
 class Count(Kind):
     """An integer within bounds, or one of some words; `other` is for the sentence."""
 
@@ -252,6 +264,20 @@ class Listed(Kind):
 
 
 @dataclass(frozen=True)
+class Truncation(Kind):
+    """None, "auto" or a positive number."""
+
+    number = Positive(other="'auto' or None")
+
+    def check(self, name: str, value: Any) -> None:
+        if value is not None and not (isinstance(value, str) and value == "auto"):
+            self.number.check(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return tuple(value for value in self.number.bad_values() if value is not None)
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One argument of a constructor.
 
@@ -323,6 +349,26 @@ N_DIRECTIONS = Parameter(
     whose errors are within one standard error, or 2 % of what is explained, of the best ones, and 0
     if the constant is within two. Fewer than 15 rows keep those with a share of at least
     ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
+)
+LINEAR_PART = Parameter(
+    AutoFlag(),
+    "auto",
+    '"auto" or bool',
+    """Whether a linear function, by ridge regression, stands beside the kernel's, which then learns
+    what it leaves of the targets. ``"auto"`` adds it where ridge regression predicts rows left out
+    better, by 5 % of the error, and so does the sum of both. Where that is not so, the slopes of
+    ridge regression go on beyond the range of the training rows, along the columns whose outer
+    tenths of rows follow them by two standard errors, for as far as that range is wide. Losses
+    other than the squared one and missing targets have none. False is the paper's function.""",
+)
+TRUNCATE = Parameter(
+    Truncation(),
+    "auto",
+    '"auto", float or None',
+    """``"auto"`` keeps what the kernel predicts within the range of its training targets: of what a
+    linear part leaves of them, if there is one. A number M keeps predictions within [-M, M], and
+    goes with no linear part; None leaves predictions as they are. Held-out rows are scored the same
+    way.""",
 )
 WARM_START = Parameter(Flag(), False, "bool", "Start from the previous fit.")
 N_JOBS = Parameter(

@@ -14,9 +14,7 @@ class Status(Enum):
     MAX_ITER = "stopped at max_iter before reaching tol; raise max_iter or tol"
     ALL_STEPS = "made all max_iter iterations: with sampled terms there is no earlier end"
     NO_PROGRESS = "stopped because no step lowers the objective any further"
-    PLAIN = (
-        "no directions found that predict better than all columns alike; plain kernel ridge kept"
-    )
+    PLAIN = "no directions predict better than all columns alike; plain kernel ridge kept"
     NOTHING = "no direction predicts held-out rows better than a constant; n_directions_ is 0"
     LASSO = "the path of the Lasso was lost before alpha was reached; raise alpha"
     INTERRUPTED = "interrupted; the best state reached so far was kept"

@@ -135,10 +135,11 @@ def check_choice(
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
 
 
-def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is neither True nor False."""
+def check_flag(name: str, value: Any, other: str | None = None) -> None:
+    """Refuse a value that is neither True nor False; `other` names what else is allowed."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
+        allowed = "True or False" if other is None else f"True, False or {other}"
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
 
 
 def check_n_jobs(n_jobs: Any) -> None:

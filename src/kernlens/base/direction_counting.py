@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kernlens._array import IntArray
 from kernlens._rows import CanonicalRows
 from kernlens.base.learner import Learned, Learner
+from kernlens.base.linear_part import Line
 from kernlens.fits.direction_count import LearnedOnPart, count_directions
 
 #: Directions are learned again, and scored, on at most this many rows.
@@ -19,7 +21,11 @@ N_FOLDS = 3
 
 
 def counted_directions(
-    learner: Learner[Any], rows: CanonicalRows, strata: IntArray | None, learned: Learned
+    learner: Learner[Any],
+    rows: CanonicalRows,
+    strata: IntArray | None,
+    learned: Learned,
+    line: Line | None = None,
 ) -> int | None:
     """How many directions predict, or None if there are too few rows to say.
 
@@ -34,16 +40,24 @@ def counted_directions(
     strata : ndarray of shape (n_rows,) or None
         Classes to be spread evenly over folds.
     learned : Learned
+    line : Line or None
+        What was taken off the targets before: directions are those of both parts together.
     """
     known = np.flatnonzero(~np.isnan(rows.y).any(axis=0))[:MOST_ROWS]
     if len(known) < FEWEST_ROWS:
         return None
     some = rows.in_order(known)
+    whole = some if line is None else replace(some, y=some.y + line.values[:, known])
     classes = None if strata is None else strata[known]
     parts = []
     for train, test in some.folds(N_FOLDS, classes):
-        part = some.in_order(np.flatnonzero(train))
+        order = np.flatnonzero(train)
         of_part = None if classes is None else classes[train]
-        found = learner.directions_on(part, of_part, learned)
-        parts.append(LearnedOnPart(part, some.take(test), found.components, found.importances))
+        found = learner.directions_on(some.in_order(order), of_part, learned)
+        found = found if line is None else line.joined(found)
+        parts.append(
+            LearnedOnPart(
+                whole.in_order(order), whole.take(test), found.components, found.importances
+            )
+        )
     return count_directions(parts).number if parts else None

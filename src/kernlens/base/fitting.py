@@ -9,19 +9,18 @@ seen to here.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernlens._array import FloatArray, IntArray
+from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
 from kernlens._invariance import (
     InvariantOrder,
@@ -29,7 +28,6 @@ from kernlens._invariance import (
     invariant_order,
     leading_digits,
 )
-from kernlens._lazy import lazy
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import StageBars
 from kernlens._result import Status
@@ -40,10 +38,14 @@ from kernlens.base.arrays import class_numbers, validated
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.direction_counting import counted_directions
+from kernlens.base.fit_data import Fit, FitData, Memory, Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
+from kernlens.base.linear_fitting import LinearPartMixin
+from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
+from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
 
@@ -53,64 +55,11 @@ STEEPEST = 1e150
 #: Rows that say along which way of a direction the prediction rises.
 ROWS_FOR_SIGNS = 1000
 
-#: Given the name of a stage, returns the callback of its iterations.
-Stage = Callable[[str], Callable[[int, float], None]]
+#: Share of the range of a feature that is the digits which learners do not see.
+ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
-class FitData:
-    """What a fit learns from.
-
-    Attributes
-    ----------
-    rows : CanonicalRows
-        Inputs and targets in the units of the fit.
-    columns : Columns
-        How inputs came from the columns of X.
-    targets : Targets
-        How targets are used.
-    loss : Loss
-    strata : ndarray of shape (n_rows,) or None
-        Number of the class of every row, for a classifier that learns by a loss of classes.
-    weight_unit : float
-        What the user's weights were divided by: only their ratios matter.
-    random_state : int, RandomState or None
-        As the user gave it.
-    kept_seed : int or None
-        The seed of batches before, which later ones go on with.
-    """
-
-    rows: CanonicalRows
-    columns: Columns
-    targets: Targets
-    loss: Loss
-    strata: IntArray | None
-    weight_unit: float
-    random_state: Any
-    kept_seed: int | None = None
-
-    @lazy
-    def seed(self) -> int:
-        """One integer that all draws follow from; it is drawn when it is first asked for."""
-        return draw_seed(self.random_state) if self.kept_seed is None else self.kept_seed
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What a fit needs, and what to do if there is less.
-
-    Attributes
-    ----------
-    n_bytes : float
-    advice : str
-        The end of a sentence, such as "fit on fewer rows".
-    """
-
-    n_bytes: float
-    advice: str
-
-
-class FittingMixin(FeatureLearnerMixin, SavedMixin):
+class FittingMixin(LinearPartMixin, FeatureLearnerMixin, SavedMixin):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
     #: Whether BLAS keeps to one thread in fits and predictions, because our own threads work.
@@ -128,10 +77,15 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
     mean_: FloatArray
     scale_: FloatArray
     inputs_: IntArray
+    feature_range_: FloatArray
 
     def _check_parameters(self) -> None:
         """Refuse arguments that are out of range, each in one sentence, before any work."""
         check_parameters(self)
+        if self._line_always and not self._line_allowed:
+            raise ValueError(
+                "linear_part=True has no bounds of predictions; give truncate='auto' or None."
+            )
 
     # What a family says
 
@@ -182,33 +136,55 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         loss : Loss
         """
         data = self._prepare(X, y, weights, loss)
+        ridge = self._ridge_beside(data)
+        if ridge is not None and self._line_always:
+            data = self._without_line(data, ridge)
+        self._learn_planned(data, self._checked_plan(data), ridge=ridge)
+
+    def _checked_plan(self, data: FitData) -> Any:
         plan = self._plan(data)
         memory = self._memory(data, plan)
         check_memory(memory.n_bytes, memory.advice)
-        self._learn_planned(data, plan)
+        return plan
 
-    def _learn_planned(self, data: FitData, plan: Any, *, calibrated: bool = False) -> None:
+    def _learn_planned(
+        self,
+        data: FitData,
+        plan: Any,
+        *,
+        ridge: LinearRidge | None = None,
+        calibrated: bool = False,
+    ) -> None:
         """Learn what is planned, and turn the outcome into fitted attributes.
 
-        With `calibrated`, an interruption of the calibration loses the fit.
+        With `ridge`, its line may come beside the function, as held-out rows want it. With
+        `calibrated`, an interruption of the calibration loses the fit.
         """
         with self._fitting() as stage:
             learner = self._learner(data, plan, stage)
             learned = _learn_or_keep(learner)
+            if ridge is not None and data.linear is None:
+                fit = self._beside_ridge(Fit(data, plan, learner, learned), ridge, stage)
+                data, plan, learner, learned = fit.data, fit.plan, fit.learner, fit.learned
             if calibrated:
                 self._calibrate(learner, learned)
             else:
                 learned = self._calibrate_or_keep(learner, learned)
-            learned = self._count_or_keep(data, learner, learned)
-        self._store_fit(data, plan, learned)
+            line = self._line(data, learned)
+            learned = self._count_or_keep(data, learner, learned, line)
+        self._store_fit(data, plan, learned, line)
         _warn_of_the_end(learned.status)
 
-    def _count_or_keep(self, data: FitData, learner: Learner[Any], learned: Any) -> Any:
+    def _count_or_keep(
+        self, data: FitData, learner: Learner[Any], learned: Any, line: Line | None
+    ) -> Any:
         """Count the directions that predict; an interruption leaves it to their importances."""
+        if line is not None:
+            learned = replace(learned, directions=line.joined(learned.directions))
         if self.n_directions != "auto" or learned.status is Status.INTERRUPTED:
             return learned
         try:
-            number = counted_directions(learner, data.rows, data.strata, learned)
+            number = counted_directions(learner, data.rows, data.strata, learned, line)
         except KeyboardInterrupt:
             return replace(learned, status=Status.INTERRUPTED)
         status = Status.NOTHING if number == 0 else learned.status
@@ -239,9 +215,14 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
-        rows = rows_to_learn_from(rows, columns, targets)
+        learned_from = rows_to_learn_from(rows, columns, targets)
+        if columns.limit is None:
+            plain = learned_from.X[:, : columns.n_varying]
+        else:
+            plain = leading_digits(plain_inputs(columns, rows.X))
         loss = loss.in_units_of(float(np.mean(targets.scale)))
-        return FitData(rows, columns, targets, loss, strata, unit, self.random_state)
+        data = FitData(learned_from, columns, targets, loss, strata, unit, self.random_state)
+        return replace(data, plain=plain if columns.n_varying else None)
 
     @contextmanager
     def _fitting(self) -> Iterator[Stage | None]:
@@ -257,11 +238,14 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         one = self._single_threaded_blas or inside_worker()
         return single_threaded_blas() if one else nullcontext()
 
-    def _store_fit(self, data: FitData, plan: Any, learned: Learned) -> None:
+    def _store_fit(
+        self, data: FitData, plan: Any, learned: Learned, line: Line | None = None
+    ) -> None:
         """Turn an outcome into fitted attributes."""
         for name in ("alpha_search_", *self._optional):
             self.__dict__.pop(name, None)
         self._store_units(data.columns, data.targets)
+        self._store_linear(data)
         self._function_kind = learned.function.kind
         for name, value in learned.function.arrays().items():
             setattr(self, name, value)
@@ -272,7 +256,7 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         self.status_ = learned.status.value
         if learned.search is not None:
             self.alpha_search_ = learned.search.as_dict()
-        self._store_learned_directions(data, learned)
+        self._store_learned_directions(data, learned, line)
         self._store(data, plan, learned)
 
     def _store_units(self, columns: Columns, targets: Targets) -> None:
@@ -281,7 +265,7 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         self._target_mean, self._target_scale = targets.mean, targets.scale
         self._target_bounds = targets.bounds
 
-    def _store_learned_directions(self, data: FitData, learned: Learned) -> None:
+    def _store_learned_directions(self, data: FitData, learned: Learned, line: Line | None) -> None:
         columns, found = data.columns, learned.directions
         kept = self.n_directions
         if kept == "auto" and found.n_relevant is not None:
@@ -290,6 +274,8 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         inputs = data.rows.X[:ROWS_FOR_SIGNS]
         with self._blas():
             values = learned.function.decision(inputs)
+        if line is not None:
+            values = values + line.values[:, : len(inputs)]
         signs = rising_signs(found.components, inputs, values)
         self._store_directions(
             columns.embed(found.components * signs[:, None]),
@@ -299,6 +285,14 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
             columns.scale,
             n_columns=max(1, columns.n_varying),
         )
+        self._store_feature_range(data)
+
+    def _store_feature_range(self, data: FitData) -> None:
+        """Keep the range of the learned features of the rows."""
+        self.feature_range_ = np.zeros((2, self.n_directions_))
+        if data.plain is not None and self.n_directions_:
+            features = data.plain @ self.loadings_[:, data.columns.used].T
+            self.feature_range_[:] = features.min(axis=0), features.max(axis=0)
 
     # The fitted model
 
@@ -324,17 +318,29 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         return self._gradient_of(self._checked_rows(X).astype(np.float64, copy=False))
 
     def _decision_of(self, rows: FloatArray) -> FloatArray:
-        inputs = self._columns.apply(rows)
+        inputs, linear = self._columns.apply(rows), self._linear
+        if linear is not None:
+            inputs = linear.confine(inputs)
         with self._blas():
             values = self._function.decision(inputs)
-        return self._targets.restore(values)
+        values = self._targets.restore(values)
+        if linear is None:
+            return values
+        return values + linear.values(plain_inputs(self._columns, rows))
 
     def _gradient_of(self, rows: FloatArray) -> FloatArray:
-        inputs, function = self._columns.apply(rows), self._function
+        columns, linear = self._columns, self._linear
+        inputs, function = columns.apply(rows), self._function
+        if linear is not None:
+            inputs = linear.confine(inputs)
         with self._blas():
-            slopes = self._columns.gradient(rows, function.gradient(inputs))
-            values = function.decision(inputs)
-        return self._targets.gradient(values, slopes)
+            slopes, values = function.gradient(inputs), function.decision(inputs)
+        if linear is None:
+            return self._targets.gradient(values, columns.gradient(rows, slopes))
+        plain = plain_inputs(columns, rows)
+        slopes = columns.gradient(rows, linear.kernel_gradient(plain, slopes))
+        beside = replace(columns, limit=None).gradient(rows, linear.gradient(plain))
+        return self._targets.gradient(values, slopes) + beside
 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Gradient of the prediction, in closed form.
@@ -373,6 +379,26 @@ class FittingMixin(FeatureLearnerMixin, SavedMixin):
         squares = np.mean(np.square(slopes), axis=1)
         return squares[0] if self._one_function else squares
 
+    def extrapolating(self, X: ArrayLike) -> BoolArray:
+        """Say which rows lie outside the training rows, where predictions are a guess.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            Whether a learned feature, a column of `transform`, is outside its range over the
+            training rows, `feature_range_`; after `partial_fit`, over those of the last batch.
+        """
+        rows = self._checked_rows(X).astype(np.float64, copy=False)
+        low, high = self.feature_range_
+        slack = ROUNDING * (high - low)
+        features = plain_inputs(self._columns, rows) @ self.loadings_[:, self.inputs_].T
+        return np.asarray(((features < low - slack) | (features > high + slack)).any(axis=1))
+
     @property
     def _one_function(self) -> bool:
         """Whether there is one decision value per row, which then has no axis of its own."""
@@ -395,11 +421,6 @@ def rows_to_learn_from(rows: CanonicalRows, columns: Columns, targets: Targets) 
     )
 
 
-def draw_seed(random_state: Any) -> int:
-    """One integer from a user's `random_state`, from which everything else is drawn."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
 def _learn_or_keep(learner: Learner[Any]) -> Any:
     try:
         return learner.learn()
@@ -410,5 +431,7 @@ def _learn_or_keep(learner: Learner[Any]) -> Any:
 def _warn_of_the_end(status: Status) -> None:
     if status is Status.MAX_ITER:
         warn(f"The fit {status.value}.", ConvergenceWarning)
-    if status is Status.NOTHING:
+    if status is Status.LASSO:
+        warn(f"The fit ended early: {status.value}.", ConvergenceWarning)
+    if status in (Status.NOTHING, Status.PLAIN):
         warn(f"The fit found that {status.value}.", UserWarning)

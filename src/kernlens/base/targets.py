@@ -47,6 +47,39 @@ class Targets:
         """The same with predictions kept within bounds (n_targets,), in the units of the user."""
         return replace(self, bounds=(low, high))
 
+    def truncated(self, truncate: float | str | None, low: FloatArray, high: FloatArray) -> Targets:
+        """The same with the bounds that an argument `truncate` asks for.
+
+        Parameters
+        ----------
+        truncate : "auto", float or None
+            The range of the targets, ``[-M, M]`` for a number M, or none.
+        low, high : ndarray of shape (n_targets,)
+            Range of the targets, in the units of the user.
+        """
+        if truncate is None:
+            return self
+        if isinstance(truncate, str):
+            return self.within(low, high)
+        largest = np.full(len(low), float(truncate))
+        return self.within(-largest, largest)
+
+    def of_rest(self, whole: Targets, offset: FloatArray) -> Targets:
+        """In the units of the user, where this is of what a line leaves of targets in other units.
+
+        Parameters
+        ----------
+        whole : Targets
+            Units of what the line was taken off.
+        offset : ndarray of shape (n_targets,)
+            The constant of the line, in these units.
+        """
+        mean, scale = whole.mean + whole.scale * (self.mean + offset), whole.scale * self.scale
+        if self.bounds is None:
+            return Targets(mean, scale)
+        low, high = (whole.mean + whole.scale * (bound + offset) for bound in self.bounds)
+        return Targets(mean, scale, (low, high))
+
     @property
     def inner_bounds(self) -> Bounds | None:
         """Bounds in the units of the fit."""

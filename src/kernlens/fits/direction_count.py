@@ -35,6 +35,8 @@ PATIENCE = 2
 #: must be worse to say that anything predicts. Chosen on noisy functions of 1 to 3 directions.
 AS_GOOD = 1.0
 CLEARLY_WORSE = 2.0
+#: Share of the constant's error below which something predicts, however few rows it rests on.
+HALF = 0.5
 #: Share of what the best number explains that further directions must add, or of the error that it
 #: leaves if that is less: imprecise directions help each other a little.
 LEAST_GAIN = 0.02
@@ -66,7 +68,7 @@ class LearnedOnPart:
             predicted = np.broadcast_to(mean[:, None], self.test.y.shape)
         else:
             ridges = [self._ridge(scale, width) for scale in self._scales(k) for width in WIDTHS]
-            _, predicted = min(ridges, key=lambda ridge: ridge[0])
+            _, predicted = min([*ridges, self._linear_ridge(k)], key=lambda ridge: ridge[0])
         errors: FloatArray = np.square(self.test.y - predicted).sum(axis=0)
         return errors
 
@@ -90,9 +92,18 @@ class LearnedOnPart:
         train = self._coordinates(self.train, len(scale)) * scale
         test = self._coordinates(self.test, len(scale)) * scale
         unit = width * float(np.sqrt(np.mean(np.var(train, axis=0)) * len(scale)) or 1.0)
-        features, at_test = _nystrom_features(train / unit, test / unit)
+        return self._on_features(*_nystrom_features(train / unit, test / unit))
+
+    def _linear_ridge(self, k: int) -> tuple[float, FloatArray]:
+        """The same for linear functions: a kernel sees nothing of what far rows have in common."""
+        scale = self._scales(k)[0]
+        return self._on_features(
+            self._coordinates(self.train, k) * scale, self._coordinates(self.test, k) * scale
+        )
+
+    def _on_features(self, features: FloatArray, at_test: FloatArray) -> tuple[float, FloatArray]:
         spectrum = RidgeSpectrum.of_features(features, self.train.y, self.train.weights)
-        alphas = [alpha * spectrum.unit / len(train) for alpha in ALPHAS]
+        alphas = [alpha * spectrum.unit / len(features) for alpha in ALPHAS]
         losses = [spectrum.loss(alpha) for alpha in alphas]
         best = int(np.argmin(losses))
         return losses[best], _predictions(features, at_test, self.train, alphas[best])
@@ -140,7 +151,9 @@ def _as_good(
     largest = float(np.abs(apart).max()) or 1.0
     spread = largest * float(np.sqrt(np.sum(np.square(apart / largest))))
     if k == 0:
-        return bool(worse @ shares <= CLEARLY_WORSE * spread)
+        # One far row may be all that is predicted, and all of the spread as well.
+        explained = losses[best] < HALF * losses[0]
+        return bool(worse @ shares <= CLEARLY_WORSE * spread) and not explained
     little = min(LEAST_GAIN * (losses[0] - losses[best]), LEAST_GAIN_OF_ERROR * losses[best])
     return bool(worse @ shares <= max(AS_GOOD * spread, little))
 

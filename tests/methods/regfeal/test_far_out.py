@@ -128,7 +128,7 @@ def test_low_degrees_of_large_rows():
 def test_far_rows_are_saturated(basis):
     X, y = sample()
     model = RegFeaLRegressor(
-        alpha=0.1, rho=0.5, basis=basis, clip=1e10, refit=None, truncate=False, max_iter=2, tol=1.0
+        alpha=0.1, rho=0.5, basis=basis, clip=1e10, refit=None, truncate=None, max_iter=2, tol=1.0
     ).fit(X, y)
     far = np.array([[1e300, -1e300, 1e300], [0.0, 0.0, 1e9], [-1.7e308, 1.7e308, 0.0]])
     values = model.predict(far)

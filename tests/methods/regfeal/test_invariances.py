@@ -99,7 +99,7 @@ def test_the_objective_never_increases(options, r):
 @every_way
 def test_rows_far_from_all_others_are_predicted_as_those_at_the_limit(options):
     X, y = sample()
-    model = fit(X, y, truncate=False, **options)
+    model = fit(X, y, truncate=None, **options)
     signs = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, 0.0]])
     at_limit = model.predict(model.mean_ + 4.0 * signs * model.scale_)
     assert np.isfinite(at_limit).all()

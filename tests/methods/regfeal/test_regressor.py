@@ -91,7 +91,7 @@ def test_a_given_estimator_predicts_from_projected_rows(refit, n_targets):
     # Ridge takes weights, neighbours do not; powers of two are not rounded.
     weights = 2.0 ** np.random.default_rng(1).integers(0, 3, 50)
     weights = weights if isinstance(refit, Ridge) else None
-    model = fit(X, y, weights, refit=refit, truncate=False, clip=None)
+    model = fit(X, y, weights, refit=refit, truncate=None, clip=None)
     assert not hasattr(refit, "n_features_in_")
     w = np.ones(50) if weights is None else weights
     mean, low = (w @ values / w.sum() for values in (X, y))
@@ -150,7 +150,7 @@ def test_predictions_stay_within_the_targets_unless_told_otherwise():
         kept = fit(X, y, refit=refit, basis=UpToDegree(3)).predict(far)
         assert kept.min() == pytest.approx(y.min(), rel=1e-12) or kept.min() > y.min()
         assert kept.max() == pytest.approx(y.max(), rel=1e-12) or kept.max() < y.max()
-    free = fit(X, y, basis=UpToDegree(3), truncate=False).predict(far)
+    free = fit(X, y, basis=UpToDegree(3), truncate=None).predict(far)
     assert free.max() > y.max() or free.min() < y.min()
     np.testing.assert_allclose(
         fit(X, y, basis=UpToDegree(3)).predict(far), np.clip(free, y.min(), y.max())
@@ -187,7 +187,7 @@ def test_directions_of_few_rows_are_counted_by_their_shares():
 
 def test_more_rows_than_the_exact_kernel_takes():
     X, y = sample(150)
-    model = fit(X, y, basis=AllPolynomials(max_rows=60, n_indices=25), truncate=False)
+    model = fit(X, y, basis=AllPolynomials(max_rows=60, n_indices=25), truncate=None)
     assert model.indices_.shape == (25, len(model.eta_))
     unit = 3 ** ((2 - 0.33) / 0.33)
     indices = [tuple(int(k) for k in alpha) for alpha in model.indices_]
@@ -262,5 +262,5 @@ def test_heavy_tails(seed, refit):
     model = fit(X[:200], y[:200], alpha=[0.1, 1.0], rho=0.2, refit=refit)
     assert np.isfinite(model.predict(X)).all()
     assert model.score(X[200:], y[200:]) > 0.1
-    free = fit(X[:200], y[:200], clip=None, truncate=False)
+    free = fit(X[:200], y[:200], clip=None, truncate=None)
     assert np.isfinite(free.predict(X)).all()

@@ -230,7 +230,7 @@ def test_rows_of_zeros(name, solver):
     y = np.concatenate([y, -y])
     # The mean of whole numbers is exactly zero, so that the rows stay at the origin.
     model = fit(
-        X=X, y=y, instantiation=name, solver=solver, bias=0.0, correlation=0.3, truncate=False
+        X=X, y=y, instantiation=name, solver=solver, bias=0.0, correlation=0.3, truncate=None
     )
     assert np.all(np.isfinite(model.predict(X)))
     assert np.all(np.isfinite(model.components_))

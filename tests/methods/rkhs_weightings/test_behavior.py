@@ -69,7 +69,7 @@ def test_batches_add_up_to_the_normal_equations_of_all_rows(standardize, interce
     weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float)
     stream = RKHSWeightingRegressor(
         instantiation="relu", solver="least_squares", correlation=0.4, alpha=PaperAlpha(1e-3),
-        standardize=standardize, bias=2.0, truncate=False,
+        standardize=standardize, bias=2.0, truncate=None,
         n_random_features=15, random_state=0, fit_intercept=intercept,
     )  # fmt: skip
     parts = (slice(0, 25), slice(25, 26), slice(26, 60))
@@ -319,7 +319,7 @@ def test_two_classes_are_the_signs_of_the_squared_loss_fit(estimator, solver):
     X, y = labels()
     model = estimator(solver=solver, **given(estimator)).fit(X, y)
     regressor = REGRESSORS[CLASSIFIERS.index(estimator)]
-    fit = regressor(solver=solver, truncate=False, **given(regressor))
+    fit = regressor(solver=solver, truncate=None, **given(regressor))
     score = fit.fit(X, 2.0 * y - 1.0).predict(X)
     clear = np.abs(score) > 0.05
     if solver != "lasso":

@@ -166,7 +166,7 @@ def test_norm_in_the_rkhs(name, solver):
     alpha = 5e-3 if solver == "lasso" else 0.05
     model = RKHSWeightingRegressor(
         instantiation=name, solver=solver, correlation=0.25, alpha=PaperAlpha(alpha),
-        n_random_features=15, random_state=0, truncate=False,
+        n_random_features=15, random_state=0, truncate=None,
     ).fit(X, y)  # fmt: skip
     reference = oracle.with_correlation(name, 3, 1.0, 0.25)
     norm = np.exp(
@@ -247,7 +247,10 @@ def test_the_bound_fails_at_most_as_often_as_it_says(form):
         X = rng.normal(size=(30, 2))
         y = np.abs(X[:, 0]) + 0.5 * rng.normal(size=30)
         model = RKHSWeightingRegressor(
-            instantiation="relu", correlation=0.5, alpha=0.01, truncate=form == "clipped"
+            instantiation="relu",
+            correlation=0.5,
+            alpha=0.01,
+            truncate="auto" if form == "clipped" else None,
         ).fit(X, y)
         gap = np.mean((model.predict(test) - truth) ** 2) - np.mean((model.predict(X) - y) ** 2)
         bound = model.generalization_bound(delta, form=form)

@@ -59,7 +59,7 @@ def test_gradient_of_a_weighting(name, solver, penalty):
     X, y = data()
     model = RKHSWeightingRegressor(
         instantiation=name, solver=solver, penalty=penalty, correlation=0.4, alpha=1e-2,
-        n_random_features=30, truncate=False, random_state=0,
+        n_random_features=30, truncate=None, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert_gradient(model, model.predict, between(X))
 
@@ -69,7 +69,7 @@ def test_gradient_of_other_solvers(solver):
     X, y = data()
     model = RKHSWeightingRegressor(
         instantiation="relu", solver=solver, correlation=0.1, alpha=1e-2, n_random_features=100,
-        truncate=False, random_state=0,
+        truncate=None, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert_gradient(model, model.predict, between(X))
 
@@ -80,7 +80,7 @@ def test_gradient_of_several_targets(standardize, bias):
     X, y = data()
     model = RKHSWeightingRegressor(
         instantiation="relu", correlation=0.4, alpha=1e-2, standardize=standardize, bias=bias,
-        truncate=False,
+        truncate=None,
     ).fit(X, np.column_stack([y, 10.0 * X[:, 1] + y**2]))  # fmt: skip
     assert model.gradient(X).shape == (80, 2, 4)
     assert_gradient(model, model.predict, between(X))
@@ -89,7 +89,7 @@ def test_gradient_of_several_targets(standardize, bias):
 @pytest.mark.parametrize("base", ["relu", "sign", "stumps"])
 def test_gradient_of_the_kernel_of_kitchen_sinks(base):
     X, y = data()
-    model = RandomKitchenSinksRegressor(base=base, solver="exact", alpha=1e-2, truncate=False)
+    model = RandomKitchenSinksRegressor(base=base, solver="exact", alpha=1e-2, truncate=None)
     model.fit(X, y)
     assert_gradient(model, model.predict, between(X), 1e-5)
 
@@ -131,7 +131,7 @@ def test_gradient_of_a_users_own_weighting():
     )
     for solver in ("exact", "least_squares"):
         model = RKHSWeightingRegressor(
-            instantiation=cosines, solver=solver, alpha=1e-2, n_random_features=20, truncate=False,
+            instantiation=cosines, solver=solver, alpha=1e-2, n_random_features=20, truncate=None,
             random_state=0,
         ).fit(X, y)  # fmt: skip
         assert_gradient(model, model.predict, between(X), 1e-5)
@@ -143,7 +143,7 @@ def test_gradient_in_single_precision(solver):
     single = X.astype(np.float32)
     model = RKHSWeightingRegressor(
         instantiation="relu", solver=solver, correlation=0.4, alpha=1e-2, n_random_features=30,
-        truncate=False, random_state=0,
+        truncate=None, random_state=0,
     ).fit(single, y)  # fmt: skip
     rows = between(X).astype(np.float32)
     gradient = model.gradient(rows)
@@ -162,7 +162,7 @@ def test_gradient_is_zero_where_a_prediction_or_a_column_is_cut_off():
     np.testing.assert_array_equal(model.gradient(beyond)[cut], 0.0)
     # Columns beyond any size count as the largest one.
     model = RKHSWeightingRegressor(
-        instantiation="stumps", correlation=0.4, alpha=1e-2, truncate=False
+        instantiation="stumps", correlation=0.4, alpha=1e-2, truncate=None
     ).fit(X, y)
     far = between(X)
     far[:, 0] = 1e120

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens._validation import check_choice, check_count, check_particles
-from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.base.fit_data import FitData, Memory, Stage
+from kernlens.base.fitting import FittingMixin
 from kernlens.base.search import SearchRecord
 from kernlens.kernels.one_dimensional import make_kernel
 from kernlens.methods.bkernn.function import RidgeFunctions

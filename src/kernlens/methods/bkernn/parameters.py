@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernlens._parameters import (
+    LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -98,6 +99,7 @@ PARAMETERS: Parameters = {
         """First particles: normal of variance 1 / n_features, times the scale of y; or given ones,
         in the units the rows are used in, of size up to 1e100.""",
     ),
+    "linear_part": LINEAR_PART,
     "standardize": Parameter(
         Flag(),
         True,

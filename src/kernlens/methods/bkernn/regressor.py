@@ -119,6 +119,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         n_directions: int | str = "auto",
         optimizer: str = "auto",
         init: Any = "random",
+        linear_part: bool | str = "auto",
         standardize: bool = True,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -135,6 +136,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.n_directions = n_directions
         self.optimizer = optimizer
         self.init = init
+        self.linear_part = linear_part
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol

@@ -10,7 +10,8 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.base.fit_data import FitData, Memory, Stage
+from kernlens.base.fitting import FittingMixin
 from kernlens.base.search import SearchRecord
 from kernlens.fits.projected_function import ProjectedKernelFunction
 from kernlens.fits.tuned_ridge import Tuned

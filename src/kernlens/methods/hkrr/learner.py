@@ -10,7 +10,7 @@ import numpy as np
 from kernlens._array import FloatArray, IntArray
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
-from kernlens.base.fitting import Stage
+from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Split

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
     STANDARDIZE,
+    TRUNCATE,
     VERBOSE,
     WARM_START,
     Choice,
@@ -23,7 +25,6 @@ from kernlens._parameters import (
     Or,
     Parameter,
     Parameters,
-    Positive,
     Regularization,
 )
 from kernlens._validation import MOST_STARTS
@@ -65,20 +66,6 @@ class Limits(Kind):
 
     def bad_values(self) -> tuple[Any, ...]:
         return (1.0, "trace", Constraint)
-
-
-@dataclass(frozen=True)
-class Truncation(Kind):
-    """None, "auto" or a positive number."""
-
-    number = Positive(other="'auto' or None")
-
-    def check(self, name: str, value: Any) -> None:
-        if value is not None and not (isinstance(value, str) and value == "auto"):
-            self.number.check(name, value)
-
-    def bad_values(self) -> tuple[Any, ...]:
-        return tuple(value for value in self.number.bad_values() if value is not None)
 
 
 SHARED_PARAMETERS: Parameters = {
@@ -200,11 +187,6 @@ SHARED_PARAMETERS: Parameters = {
 
 PARAMETERS: Parameters = {
     **SHARED_PARAMETERS,
-    "truncate": Parameter(
-        Truncation(),
-        "auto",
-        '"auto", float or None',
-        """Keep predictions within the range of the training targets, within [-M, M] for a given M
-        (the paper's T_M, Section 4.3), or do not. Held-out rows are scored the same way.""",
-    ),
+    "truncate": TRUNCATE,
+    "linear_part": LINEAR_PART,
 }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kernlens._parameters import documented
 from kernlens._rows import CanonicalRows
 from kernlens.base.predictions import DecisionRegressorMixin
@@ -129,6 +127,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         refit: int | str | None = "auto",
         constraint: Constraint | None = None,
         truncate: float | str | None = "auto",
+        linear_part: bool | str = "auto",
         standardize: bool = True,
         max_iter: int = 100,
         tol: float = 1e-4,
@@ -156,12 +155,8 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
             verbose=verbose,
         )
         self.truncate = truncate
+        self.linear_part = linear_part
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         targets = Targets.standardized(rows.y, rows.weights)
-        if self.truncate is None:
-            return targets
-        if self.truncate == "auto":
-            return targets.within(rows.y.min(axis=1), rows.y.max(axis=1))
-        largest = np.full(len(rows.y), float(self.truncate))
-        return targets.within(-largest, largest)
+        return targets.truncated(self.truncate, rows.y.min(axis=1), rows.y.max(axis=1))

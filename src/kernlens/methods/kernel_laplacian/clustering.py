@@ -14,7 +14,7 @@ from kernlens._array import FloatArray
 from kernlens._parameters import documented
 from kernlens._warnings import warn
 from kernlens.base.contract import all_or_nothing
-from kernlens.base.fitting import draw_seed
+from kernlens.base.fit_data import draw_seed
 from kernlens.methods.kernel_laplacian.parameters import CLUSTERING_PARAMETERS
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
 

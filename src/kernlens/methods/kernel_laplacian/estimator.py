@@ -15,7 +15,8 @@ from kernlens._array import FloatArray
 from kernlens._result import Status
 from kernlens._validation import check_magnitude, check_sequence, check_spread
 from kernlens._warnings import warn
-from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.base.fit_data import FitData, Memory, Stage
+from kernlens.base.fitting import FittingMixin
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import (
@@ -39,6 +40,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
     # The matrices are large enough for the threads of BLAS; blocks on our own threads limit them.
     _single_threaded_blas = False
     _optional = PARTS_OF_FUNCTIONS
+    _search_unit = 1.0
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from kernlens._array import IntArray
 from kernlens._lazy import lazy
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
-from kernlens.base.fitting import Stage
+from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -180,6 +181,7 @@ PARAMETERS: Parameters = {
         are compared with.""",
     ),
     "verbose": VERBOSE,
+    "linear_part": LINEAR_PART,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

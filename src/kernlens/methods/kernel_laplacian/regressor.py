@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,6 +139,45 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     """
 
     _parameters = PARAMETERS
+
+    def __init__(
+        self,
+        *,
+        mu: Any = "auto",
+        alpha: Any = "auto",
+        kernel: Any = "matern52",
+        length_scale: float | str = "auto",
+        metric: str = "local",
+        n_neighbors: int = 7,
+        solver: str = "auto",
+        n_centers: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-8,
+        linear_part: bool | str = "auto",
+        standardize: bool = True,
+        n_directions: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        super().__init__(
+            mu=mu,
+            alpha=alpha,
+            kernel=kernel,
+            length_scale=length_scale,
+            metric=metric,
+            n_neighbors=n_neighbors,
+            solver=solver,
+            n_centers=n_centers,
+            max_iter=max_iter,
+            tol=tol,
+            standardize=standardize,
+            n_directions=n_directions,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.linear_part = linear_part
 
     @all_or_nothing
     def fit(

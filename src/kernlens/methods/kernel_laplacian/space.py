@@ -13,7 +13,7 @@ from kernlens._geometry import squared_lengths
 from kernlens._parameters import check_parameters
 from kernlens._validation import check_magnitude, check_spread, check_weights
 from kernlens.base.arrays import validated
-from kernlens.base.fitting import Memory
+from kernlens.base.fit_data import Memory
 from kernlens.base.saved import SavedMixin
 from kernlens.features.fourier import FOURIER_KERNELS, FourierMap
 from kernlens.kernels.derivatives import KernelDerivatives, RadialDerivatives, make_derivatives

@@ -14,7 +14,7 @@ from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens.base.arrays import validated
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import draw_seed
+from kernlens.base.fit_data import draw_seed
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames

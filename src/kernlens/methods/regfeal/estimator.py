@@ -11,7 +11,8 @@ from sklearn.base import is_classifier
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.base.fit_data import FitData, Memory, Stage
+from kernlens.base.fitting import FittingMixin
 from kernlens.base.function import FittedFunction
 from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import (

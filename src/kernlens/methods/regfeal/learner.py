@@ -12,7 +12,7 @@ from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
-from kernlens.base.fitting import Stage
+from kernlens.base.fit_data import Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.fits.held_out import Bounds, Split

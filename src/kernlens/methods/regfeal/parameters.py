@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from kernlens._parameters import (
+    LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
+    TRUNCATE,
     VERBOSE,
     Between,
     Choice,
@@ -132,12 +134,8 @@ PARAMETERS: Parameters = {
         ``Reweighting(accelerate=False)`` is the paper's Algorithm 1 on all directions,
         ``Reweighting(max_directions=3)`` follows at most three.""",
     ),
-    "truncate": Parameter(
-        Flag(),
-        True,
-        "bool",
-        """Keep predictions within the range of the training targets.""",
-    ),
+    "truncate": TRUNCATE,
+    "linear_part": LINEAR_PART,
     "standardize": Parameter(
         Flag(),
         True,
@@ -173,7 +171,11 @@ PARAMETERS: Parameters = {
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {
-    **{name: parameter for name, parameter in PARAMETERS.items() if name != "truncate"},
+    **{
+        name: parameter
+        for name, parameter in PARAMETERS.items()
+        if name not in ("truncate", "linear_part")
+    },
     "refit": replace(
         PARAMETERS["refit"],
         text="""What predicts: a classifier with ``predict_proba`` fitted on the projected rows, a

@@ -135,7 +135,8 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
         n_folds: int = 5,
         clip: float | None = 4.0,
         descent: Any = "auto",
-        truncate: bool = True,
+        truncate: float | str | None = "auto",
+        linear_part: bool | str = "auto",
         standardize: bool = True,
         max_iter: int = 30,
         tol: float = 1e-4,
@@ -165,10 +166,9 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
             verbose=verbose,
         )
         self.truncate = truncate
+        self.linear_part = linear_part
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         # Every target counts alike, whatever its unit, and any unit gives the same fit.
         targets = Targets.standardized(rows.y, rows.weights)
-        if not self.truncate:
-            return targets
-        return targets.within(rows.y.min(axis=1), rows.y.max(axis=1))
+        return targets.truncated(self.truncate, rows.y.min(axis=1), rows.y.max(axis=1))

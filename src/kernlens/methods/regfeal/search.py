@@ -10,7 +10,7 @@ import numpy as np
 from kernlens._array import IntArray
 from kernlens._execution import map_blocks
 from kernlens._rows import CanonicalRows
-from kernlens.base.fitting import Stage
+from kernlens.base.fit_data import Stage
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
 from kernlens.kernels.hermite import COARSE

@@ -12,7 +12,8 @@ from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens._rows import CanonicalRows
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import FitData, FittingMixin, Memory, Stage
+from kernlens.base.fit_data import FitData, Memory, Stage
+from kernlens.base.fitting import FittingMixin
 from kernlens.methods.rkhs_weightings.function import (
     FeatureFunction,
     KernelFunction,
@@ -70,6 +71,7 @@ class BaseRandomFeatures(FittingMixin):
     _precisions: ClassVar[list[type]] = [np.float64, np.float32]
     _single_threaded_blas = False
     _order = "F"
+    _search_unit = 1.0
     _optional = ("support_", "dual_coef_", "weights_", "coef_", "_single", "_stream")
 
     #: What the batches of a stream have left, of plain arrays and numbers.

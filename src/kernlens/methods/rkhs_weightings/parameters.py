@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
+    TRUNCATE,
     VERBOSE,
     Choice,
     Count,
@@ -98,9 +100,8 @@ _SHARED: dict[str, Parameter] = {
         """Whether the constant c is fitted; False is the paper's model, c = 0. The mean of y is
         taken off before, and added to predictions, in any case.""",
     ),
-    "truncate": Parameter(
-        Flag(), True, "bool", "Keep predictions within the range of the training targets."
-    ),
+    "truncate": TRUNCATE,
+    "linear_part": LINEAR_PART,
     "standardize": Parameter(
         Flag(),
         True,

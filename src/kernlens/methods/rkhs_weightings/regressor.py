@@ -26,14 +26,14 @@ from kernlens.methods.rkhs_weightings.weighting import BaseRKHSWeighting
 class RandomFeatureRegressorMixin(DecisionRegressorMixin):
     """Targets, truncation and batches of a regressor; it stands left of the base of a family."""
 
-    truncate: bool
+    truncate: float | str | None
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         targets = Targets.standardized(rows.y, rows.weights)
         return self._bounded(targets, rows.y.min(axis=1), rows.y.max(axis=1))
 
     def _bounded(self, targets: Targets, low: FloatArray, high: FloatArray) -> Targets:
-        return targets.within(low, high) if self.truncate else targets
+        return targets.truncated(self.truncate, low, high)
 
     @available_if(can_stream)
     @all_or_nothing
@@ -192,7 +192,8 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
         n_random_features: int = 1000,
         bias: float = 3.0,
         fit_intercept: bool = True,
-        truncate: bool = True,
+        truncate: float | str | None = "auto",
+        linear_part: bool | str = "auto",
         standardize: bool = True,
         n_directions: int | str = "auto",
         n_jobs: int | None = None,
@@ -216,6 +217,7 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
             verbose=verbose,
         )
         self.truncate = truncate
+        self.linear_part = linear_part
 
 
 @documented
@@ -325,7 +327,8 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
         n_random_features: int = 1000,
         bias: float = 3.0,
         fit_intercept: bool = True,
-        truncate: bool = True,
+        truncate: float | str | None = "auto",
+        linear_part: bool | str = "auto",
         standardize: bool = True,
         n_directions: int | str = "auto",
         n_jobs: int | None = None,
@@ -348,3 +351,4 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
             verbose=verbose,
         )
         self.truncate = truncate
+        self.linear_part = linear_part

@@ -12,7 +12,8 @@ from kernlens._rows import canonical_rows
 from kernlens._validation import LARGEST_VALUE, check_memory
 from kernlens._warnings import warn
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import FitData, order_to_learn_in, rows_to_learn_from
+from kernlens.base.fit_data import FitData
+from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
 from kernlens.base.targets import Targets
 from kernlens.losses import SquaredLoss
 from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures

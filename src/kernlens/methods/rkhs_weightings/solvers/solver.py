@@ -11,7 +11,7 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._quantiles import weighted_quantile
 from kernlens._rows import CanonicalRows
-from kernlens.base.fitting import Stage
+from kernlens.base.fit_data import Stage
 from kernlens.base.learner import LeftOut
 from kernlens.fits.mixture import AlphaMixture, around
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
