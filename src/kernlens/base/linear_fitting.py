@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,8 @@ from kernlens.fits.linear_ridge import LinearRidge, fit_linear_ridge
 
 #: Squared error of a line, for targets of standard deviation 1, that is made of lost digits.
 ROUNDING = 1e-13
+#: What a linear part is made of.
+PARTS = tuple(field.name for field in fields(LinearPart))
 
 
 class LinearPartMixin:
@@ -41,7 +43,6 @@ class LinearPartMixin:
     mean_: FloatArray
     scale_: FloatArray
     linear_coef_: FloatArray
-    _linear_arrays: dict[str, Any] | None
 
     @abstractmethod
     def _measure_targets(self, rows: CanonicalRows) -> Targets: ...
@@ -87,7 +88,8 @@ class LinearPartMixin:
         assert data.plain is not None
         rest = replace(data.rows, y=data.rows.y - ridge(data.plain))
         if ridge.error < ROUNDING:
-            rest = replace(rest, y=np.zeros_like(rest.y) * rest.y)
+            # Missing targets stay missing.
+            rest = replace(rest, y=0.0 * rest.y)
         targets = self._measure_targets(rest)
         return replace(
             data,
@@ -131,14 +133,20 @@ class LinearPartMixin:
         return beside * float(np.mean(units)) * unseen < without
 
     def _store_linear(self, data: FitData) -> None:
+        """Keep a linear part, as arrays of the model; none for what cannot have one."""
         part = data.linear
-        self._linear_arrays = None if part is None else asdict(part)
-        self.linear_coef_ = np.zeros((len(data.targets.scale), len(self.mean_)))
-        if part is not None:
-            used = data.columns.used
-            self.linear_coef_[:, used] = part.slopes / self.scale_[used]
+        for name in PARTS:
+            self.__dict__.pop(f"_line_{name}", None)
+        for name, value in {} if part is None else asdict(part).items():
+            setattr(self, f"_line_{name}", value)
+        if hasattr(self, "linear_part"):
+            self.linear_coef_ = np.zeros((len(data.targets.scale), len(self.mean_)))
+            if part is not None:
+                used = data.columns.used
+                self.linear_coef_[:, used] = part.slopes / self.scale_[used]
 
     @property
     def _linear(self) -> LinearPart | None:
-        arrays = self._linear_arrays
-        return None if arrays is None else LinearPart(**arrays)
+        if not hasattr(self, "_line_slopes"):
+            return None
+        return LinearPart(*(getattr(self, f"_line_{name}") for name in PARTS))

@@ -13,6 +13,10 @@ from kernlens.base.learner import Directions, Learned
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.subspace import leading_directions, shares_of
 
+#: Share of the range of an input that its lost digits are less than.
+LOST_DIGITS = 1e-6
+#: Rows of a block of predictions.
+BLOCK = 2**16
 #: Rows whose gradients say how steep a function is.
 ROWS_FOR_SLOPES = 300
 #: Widths of the range of the rows that a line is followed beyond it, and that slopes go on for
@@ -54,8 +58,10 @@ class LinearPart:
     def everywhere(cls, ridge: LinearRidge, scale: FloatArray, inputs: FloatArray) -> LinearPart:
         """The line of `ridge`, whose targets were divided by `scale`, with the range of inputs."""
         slopes = scale[:, None] * ridge.slopes
-        flat = np.zeros_like(slopes)
-        return cls(slopes, flat, flat, inputs.min(axis=0), inputs.max(axis=0), REACH_OF_LINE)
+        flat, low, high = np.zeros_like(slopes), inputs.min(axis=0), inputs.max(axis=0)
+        # Inputs have lost their last digits: the rows themselves are within.
+        slack = LOST_DIGITS * (high - low)
+        return cls(slopes, flat, flat, low - slack, high + slack, REACH_OF_LINE)
 
     @classmethod
     def going_on(cls, ridge: LinearRidge, scale: FloatArray, inputs: FloatArray) -> LinearPart:
@@ -75,9 +81,13 @@ class LinearPart:
 
     def values(self, plain: FloatArray) -> FloatArray:
         """What is added at plain inputs (n_rows, n_varying), (n_targets, n_rows)."""
-        reached = plain.clip(*self._reached)
-        under, over = np.minimum(reached - self.low, 0.0), np.maximum(reached - self.high, 0.0)
-        return self.slopes @ reached.T + self.below @ under.T + self.above @ over.T
+        added = np.empty((len(self.slopes), len(plain)))
+        for start in range(0, len(plain), BLOCK):
+            rows = slice(start, start + BLOCK)
+            reached = plain[rows].clip(*self._reached)
+            under, over = np.minimum(reached - self.low, 0.0), np.maximum(reached - self.high, 0.0)
+            added[:, rows] = self.slopes @ reached.T + self.below @ under.T + self.above @ over.T
+        return added
 
     def gradient(self, plain: FloatArray) -> FloatArray:
         """Its derivatives, (n_targets, n_rows, n_varying)."""
