@@ -20,6 +20,7 @@ from kernlens._validation import (
     check_alpha,
     check_between,
     check_choice,
+    check_class_weight,
     check_count,
     check_flag,
     check_most,
@@ -202,6 +203,17 @@ class Verbosity(Kind):
 
 
 @dataclass(frozen=True)
+class ClassWeight(Kind):
+    """None, "balanced", or a dictionary from labels to weights."""
+
+    def check(self, name: str, value: Any) -> None:
+        check_class_weight(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return ("even", 3, True, [1.0, 2.0], {0: -1.0}, {0: np.nan, 1: 1.0}, {0: "balanced"})
+
+
+@dataclass(frozen=True)
 class Optional(Kind):
     """None, or another kind."""
 
@@ -323,6 +335,15 @@ N_DIRECTIONS = Parameter(
     whose errors are within one standard error, or 2 % of what is explained, of the best ones, and 0
     if the constant is within two. Fewer than 15 rows keep those with a share of at least
     ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
+)
+CLASS_WEIGHT = Parameter(
+    ClassWeight(),
+    None,
+    'dict, "balanced" or None',
+    """Weights of the classes, which multiply those of their rows. ``"balanced"`` gives every class
+    the same weight in all. A dictionary has labels as in y, and classes that it does not name have
+    the weight 1. Probabilities are then those of data with such shares of classes.""",
+    search=("balanced",),
 )
 WARM_START = Parameter(Flag(), False, "bool", "Start from the previous fit.")
 N_JOBS = Parameter(

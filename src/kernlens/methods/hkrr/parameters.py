@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -208,3 +209,5 @@ PARAMETERS: Parameters = {
         (the paper's T_M, Section 4.3), or do not. Held-out rows are scored the same way.""",
     ),
 }
+
+CLASSIFIER_PARAMETERS: Parameters = {**SHARED_PARAMETERS, "class_weight": CLASS_WEIGHT}

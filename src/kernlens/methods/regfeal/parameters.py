@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -181,4 +182,5 @@ CLASSIFIER_PARAMETERS: Parameters = {
         (``"kernel"``), RegFeaL's own function (None), or the better of these two on held-out rows
         (``"auto"``).""",
     ),
+    "class_weight": CLASS_WEIGHT,
 }

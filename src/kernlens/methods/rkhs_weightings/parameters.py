@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -169,6 +170,7 @@ WEIGHTING_PARAMETERS: Parameters = {
 WEIGHTING_CLASSIFIER_PARAMETERS: Parameters = {
     **WEIGHTING_PARAMETERS,
     "fit_intercept": _NO_INTERCEPT,
+    "class_weight": CLASS_WEIGHT,
 }
 
 KITCHEN_SINKS_PARAMETERS: Parameters = {
@@ -216,4 +218,5 @@ KITCHEN_SINKS_PARAMETERS: Parameters = {
 KITCHEN_SINKS_CLASSIFIER_PARAMETERS: Parameters = {
     **KITCHEN_SINKS_PARAMETERS,
     "fit_intercept": _NO_INTERCEPT,
+    "class_weight": CLASS_WEIGHT,
 }
