@@ -62,6 +62,11 @@ def probabilities(values: Array) -> str:
     return ""
 
 
+def logarithms(values: Array) -> str:
+    """Complaint about rows that are not logarithms of probabilities."""
+    return probabilities(np.exp(values)) or ("above 0" if values.max(initial=0.0) > 0.0 else "")
+
+
 def orthonormal(values: Array) -> str:
     """Complaint about rows that are not orthonormal."""
     off = np.abs(values @ values.T - np.eye(len(values))).max(initial=0.0)
@@ -160,6 +165,7 @@ def _calls(model: Any, task: str, name: str, n: int, n_targets: int) -> Iterator
         outputs = (k,) if k > 2 else ()
         yield Look(f"model.predict({name})", shaped((n,), within(model.classes_)))
         yield Look(f"model.predict_proba({name})", shaped((n, k), probabilities))
+        yield Look(f"model.predict_log_proba({name})", shaped((n, k), logarithms))
         yield Look(f"model.decision_function({name})", shaped((n, *outputs)))
     elif task == "numbers":
         yield Look(f"model.predict({name})", shaped((n, *outputs)))

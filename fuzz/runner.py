@@ -28,6 +28,7 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "
 CALLS = (
     "predict",
     "predict_proba",
+    "predict_log_proba",
     "decision_function",
     "transform",
     "gradient",

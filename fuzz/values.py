@@ -103,6 +103,15 @@ def _(kind: kinds.Verbosity, rng: Generator, setting: Setting) -> Any:
 
 
 @draw_value.register
+def _(kind: kinds.ClassWeight, rng: Generator, setting: Setting) -> Any:
+    if chance(rng, 0.6):
+        return pick(rng, (None, "balanced", {}))
+    # Labels of the forms that y is drawn in, some of which a case does not have.
+    labels = pick(rng, ((0,), (1, 2), (0, 1, 2), (-1, 1), ("class e",), ("class d", "class e")))
+    return {label: positive(rng, setting.wild) for label in labels}
+
+
+@draw_value.register
 def _(kind: kinds.Optional, rng: Generator, setting: Setting) -> Any:
     return None if chance(rng, 0.4) else draw_value(kind.kind, rng, setting)
 

@@ -89,7 +89,7 @@ class Family:
     optional: frozenset[str] = frozenset()
     method: str = "at"
     iterative: bool = True
-    classifier_only: frozenset[str] = frozenset()
+    classifier_only: frozenset[str] = frozenset({"class_weight"})
     semi_supervised: bool = False
 
     @property
@@ -315,7 +315,7 @@ FAMILIES = (
         optional=frozenset({"slopes_", "centers_", "frequencies_", "phases_", "alpha_search_"}),
         method="learn",
         iterative=False,
-        classifier_only=frozenset({"unlabeled"}),
+        classifier_only=frozenset({"class_weight", "unlabeled"}),
         semi_supervised=True,
     ),
 )

@@ -20,6 +20,7 @@ from kernlens._validation import (
     check_alpha,
     check_between,
     check_choice,
+    check_class_weight,
     check_count,
     check_flag,
     check_most,
@@ -214,6 +215,17 @@ class Verbosity(Kind):
 
 
 @dataclass(frozen=True)
+class ClassWeight(Kind):
+    """None, "balanced", or a dictionary from labels to weights."""
+
+    def check(self, name: str, value: Any) -> None:
+        check_class_weight(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return ("even", 3, True, [1.0, 2.0], {0: -1.0}, {0: np.nan, 1: 1.0}, {0: "balanced"})
+
+
+@dataclass(frozen=True)
 class Optional(Kind):
     """None, or another kind."""
 
@@ -369,6 +381,15 @@ TRUNCATE = Parameter(
     linear part leaves of them, if there is one. A number M keeps predictions within [-M, M], and
     goes with no linear part; None leaves predictions as they are. Held-out rows are scored the same
     way.""",
+)
+CLASS_WEIGHT = Parameter(
+    ClassWeight(),
+    None,
+    'dict, "balanced" or None',
+    """Weights of the classes, which multiply those of their rows. ``"balanced"`` gives every class
+    the same weight in all. A dictionary has labels as in y, and classes that it does not name have
+    the weight 1. Probabilities are then those of data with such shares of classes.""",
+    search=("balanced",),
 )
 WARM_START = Parameter(Flag(), False, "bool", "Start from the previous fit.")
 N_JOBS = Parameter(

@@ -55,7 +55,26 @@ def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
         raise ValueError(
             "sample_weight is zero for every row; give at least one a positive weight."
         )
+    return significant(weights)
+
+
+def significant(weights: FloatArray) -> FloatArray:
+    """Weights (n_samples,) with zero for those that are lost when added to the largest."""
     return np.where(weights > np.finfo(np.float64).eps * weights.max(), weights, 0.0)
+
+
+def check_class_weight(name: str, value: Any) -> None:
+    """Refuse what is neither None, "balanced" nor a dictionary of numbers of at least 0."""
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must be None, 'balanced' or a dictionary, got {value!r}.")
+    for label, weight in value.items():
+        if not _is_number(weight, Real) or not 0 <= float(weight) <= LARGEST_VALUE:
+            raise ValueError(
+                f"{name} must be a dictionary of numbers from 0 to {LARGEST_VALUE:.0e}, got "
+                f"{weight!r} for {label!r}."
+            )
 
 
 def check_enough_rows(n_rows: int, estimator: str) -> None:

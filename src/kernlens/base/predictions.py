@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from kernlens._array import FloatArray
@@ -20,6 +20,7 @@ from kernlens.base.arrays import (
     encode_labels,
     regression_targets,
 )
+from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.losses import Loss, SquaredLoss
 
@@ -88,6 +89,7 @@ class DecisionClassifierMixin(ClassifierMixin):
     else one row per class, whose softmax are the probabilities.
     """
 
+    class_weight: Any
     classes_: NDArray[Any]
 
     @all_or_nothing
@@ -102,13 +104,14 @@ class DecisionClassifierMixin(ClassifierMixin):
             Labels of two or more classes, of any type scikit-learn takes.
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative weights, of which the ratios matter: a weight twice as large is the row
-            repeated.
+            repeated. `class_weight` multiplies them.
 
         Returns
         -------
         self
         """
         X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=self._precisions)
+        weights = class_weighted(self.class_weight, y, weights)
         labels = encode_labels(y, weights, type(self).__name__)
         self._fit_labels(X, labels, weights)
         self.classes_ = labels.classes
@@ -148,10 +151,28 @@ class DecisionClassifierMixin(ClassifierMixin):
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            second = expit(scores)
-            return np.column_stack([1.0 - second, second])
+            # Not one minus the other, which has no digits where it is small.
+            return np.column_stack([expit(-scores), expit(scores)])
         probabilities: FloatArray = softmax(scores, axis=1)
         return probabilities
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Logarithms of the class probabilities, exact also where those round to 0 or 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        logarithms: FloatArray = log_softmax(scores, axis=1)
+        return logarithms
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Most probable class.

@@ -94,6 +94,7 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         n_directions: int | str = "auto",
         optimizer: str = "auto",
         init: Any = "random",
+        class_weight: Any = None,
         standardize: bool = True,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -109,6 +110,7 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         self.n_directions = n_directions
         self.optimizer = optimizer
         self.init = init
+        self.class_weight = class_weight
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol

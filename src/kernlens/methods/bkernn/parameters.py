@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
@@ -143,4 +144,5 @@ CLASSIFIER_PARAMETERS: Parameters = {
         ``(sum w)^2 / sum w^2``. A number is from 1e-120 to 1e120, and not below
         1e-16 times that product, where it would be lost beside the kernel.""",
     ),
+    "class_weight": CLASS_WEIGHT,
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernlens._parameters import documented
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.hkrr.estimator import BaseHKRR
-from kernlens.methods.hkrr.parameters import SHARED_PARAMETERS
+from kernlens.methods.hkrr.options import Centers, Constraint
+from kernlens.methods.hkrr.parameters import CLASSIFIER_PARAMETERS
 
 
 @documented
@@ -92,4 +95,45 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     (150, 3)
     """
 
-    _parameters = SHARED_PARAMETERS
+    _parameters = CLASSIFIER_PARAMETERS
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = "auto",
+        n_components: Any = "auto",
+        centers: int | Centers = 200,
+        kernel: Any = "gaussian",
+        n_directions: int | str = "auto",
+        optimizer: Any = "auto",
+        init: Any = "auto",
+        refit: int | str | None = "auto",
+        constraint: Constraint | None = None,
+        class_weight: Any = None,
+        standardize: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        super().__init__(
+            alpha=alpha,
+            n_components=n_components,
+            centers=centers,
+            kernel=kernel,
+            n_directions=n_directions,
+            optimizer=optimizer,
+            init=init,
+            refit=refit,
+            constraint=constraint,
+            standardize=standardize,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
@@ -190,3 +191,5 @@ PARAMETERS: Parameters = {
     "truncate": TRUNCATE,
     "linear_part": LINEAR_PART,
 }
+
+CLASSIFIER_PARAMETERS: Parameters = {**SHARED_PARAMETERS, "class_weight": CLASS_WEIGHT}

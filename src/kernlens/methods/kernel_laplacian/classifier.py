@@ -128,6 +128,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         max_iter: int = 500,
         tol: float = 1e-8,
         unlabeled: Any = "auto",
+        class_weight: Any = None,
         standardize: bool = True,
         n_directions: int | str = "auto",
         n_jobs: int | None = None,
@@ -145,6 +146,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         self.max_iter = max_iter
         self.tol = tol
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.standardize = standardize
         self.n_directions = n_directions
         self.n_jobs = n_jobs
@@ -169,7 +171,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
             Labels, of any type scikit-learn takes; -1, or what `unlabeled` says, for rows that
             have none.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative weights; a weight of 2 is the row repeated.
+            Non-negative weights; a weight of 2 is the row repeated. `class_weight` multiplies those
+            of rows that have a label.
         X_unlabeled : array-like of shape (n_unlabeled, n_features) or None
             More rows without a label.
 
@@ -180,7 +183,9 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         if y is not None:
             refuse_missing_labels(y)
         rows, labels, weights = check_fit_arrays(self, X, y, sample_weight)
-        classes, targets = labels_with_gaps(labels, weights, self.unlabeled, type(self).__name__)
+        classes, targets, weights = labels_with_gaps(
+            labels, weights, self.unlabeled, self.class_weight, type(self).__name__
+        )
         self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         self.classes_ = classes
         return self

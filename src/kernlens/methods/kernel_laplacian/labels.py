@@ -10,9 +10,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude
+from kernlens._validation import check_magnitude, significant
 from kernlens._warnings import warn
 from kernlens.base.arrays import named_overflow
+from kernlens.base.class_weights import class_weighted
 
 
 def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:
@@ -111,11 +112,12 @@ def resolve_unlabeled(y: NDArray[Any], unlabeled: Any) -> Any:
 
 
 def labels_with_gaps(
-    y: NDArray[Any], weights: FloatArray, unlabeled: Any, estimator: str
-) -> tuple[NDArray[Any], FloatArray]:
-    """Classes (n_classes,), and targets +1, -1 and NaN, (n_targets, n_samples).
+    y: NDArray[Any], weights: FloatArray, unlabeled: Any, class_weight: Any, estimator: str
+) -> tuple[NDArray[Any], FloatArray, FloatArray]:
+    """Classes (n_classes,), targets +1, -1 and NaN, (n_targets, n_samples), and weights.
 
-    For two classes there is one row, which is that of the second.
+    For two classes there is one row of targets, which is that of the second. Rows without a label
+    keep their weights, whatever those of the classes.
     """
     y = column_or_1d(y)
     unlabeled = resolve_unlabeled(y, unlabeled)
@@ -127,6 +129,9 @@ def labels_with_gaps(
         )
     check_classification_targets(y[labeled])
     check_labeled_weights(labeled, weights)
+    weights = weights.copy()
+    weights[labeled] = class_weighted(class_weight, y[labeled], weights[labeled])
+    weights = significant(weights)
     known = labeled & (weights > 0)
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
@@ -137,4 +142,4 @@ def labels_with_gaps(
         )
     targets = np.full((len(classes), len(y)), np.nan)
     targets[:, known] = np.where(y[known] == classes[:, None], 1.0, -1.0)
-    return classes, targets[1:] if len(classes) == 2 else targets
+    return classes, targets[1:] if len(classes) == 2 else targets, weights

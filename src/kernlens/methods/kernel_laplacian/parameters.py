@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
@@ -193,6 +194,7 @@ CLASSIFIER_PARAMETERS: Parameters = {
         """Label of rows that have none; None says that every row has one. ``"auto"`` is -1, as in
         scikit-learn, but if all labels are -1 or 1, both are taken as classes, with a warning.""",
     ),
+    "class_weight": CLASS_WEIGHT,
 }
 
 SPECTRAL_PARAMETERS: Parameters = {

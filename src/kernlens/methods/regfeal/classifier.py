@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernlens._parameters import documented
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.regfeal.estimator import BaseRegFeaL
@@ -122,3 +124,48 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     """
 
     _parameters = CLASSIFIER_PARAMETERS
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = "auto",
+        rho: Any = "auto",
+        r: float = 0.33,
+        structure: str = "features",
+        basis: Any = "auto",
+        init: Any = "auto",
+        n_directions: int | str = "auto",
+        refit: Any = "auto",
+        n_folds: int = 5,
+        clip: float | None = 4.0,
+        descent: Any = "auto",
+        class_weight: Any = None,
+        standardize: bool = True,
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        super().__init__(
+            alpha=alpha,
+            rho=rho,
+            r=r,
+            structure=structure,
+            basis=basis,
+            init=init,
+            n_directions=n_directions,
+            refit=refit,
+            n_folds=n_folds,
+            clip=clip,
+            descent=descent,
+            standardize=standardize,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight

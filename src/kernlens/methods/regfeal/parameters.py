@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
@@ -183,4 +184,5 @@ CLASSIFIER_PARAMETERS: Parameters = {
         (``"kernel"``), RegFeaL's own function (None), or the better of these two on held-out rows
         (``"auto"``).""",
     ),
+    "class_weight": CLASS_WEIGHT,
 }

@@ -17,6 +17,7 @@ from kernlens.base.arrays import (
     plus_minus_one,
 )
 from kernlens.base.calibration import CalibratedMixin, calibrate
+from kernlens.base.class_weights import class_weighted, refuse_balanced
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.learner import Learner
 from kernlens.base.predictions import DecisionClassifierMixin
@@ -68,17 +69,19 @@ class RandomFeatureClassifierMixin(CalibratedMixin, DecisionClassifierMixin):
             All labels that are to come; needed in the first call.
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative weights, relative to those of the first batch, at most 1e50 times as large
-            or as small.
+            or as small. A dictionary `class_weight` multiplies them.
 
         Returns
         -------
         self
         """
         X, y, weights = check_batch_arrays(self, X, y, sample_weight, dtype=self._precisions)
+        refuse_balanced(self.class_weight)
         self.classes_ = batch_classes(
             classes, getattr(self, "classes_", None), self._going_on, type(self).__name__
         )
         targets = plus_minus_one(one_hot(y, self.classes_, type(self).__name__))
+        weights = class_weighted(self.class_weight, y, weights, self.classes_)
         self._partial_fit_encoded(X, targets, weights)
         return self
 
@@ -177,6 +180,43 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
 
     _parameters = WEIGHTING_CLASSIFIER_PARAMETERS
 
+    def __init__(
+        self,
+        *,
+        instantiation: Any = "auto",
+        solver: Any = "auto",
+        penalty: str = "rkhs",
+        alpha: Any = "auto",
+        mix_alphas: bool = True,
+        correlation: Any = "auto",
+        n_random_features: int = 1000,
+        bias: float = 3.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        standardize: bool = True,
+        n_directions: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        super().__init__(
+            instantiation=instantiation,
+            solver=solver,
+            penalty=penalty,
+            alpha=alpha,
+            mix_alphas=mix_alphas,
+            correlation=correlation,
+            n_random_features=n_random_features,
+            bias=bias,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            n_directions=n_directions,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
 
 @documented
 class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSinks):
@@ -265,3 +305,38 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
     """
 
     _parameters = KITCHEN_SINKS_CLASSIFIER_PARAMETERS
+
+    def __init__(
+        self,
+        *,
+        base: str = "auto",
+        solver: str = "least_squares",
+        alpha: Any = "auto",
+        mix_alphas: bool = True,
+        sigma: float = 1.0,
+        n_random_features: int = 1000,
+        bias: float = 3.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        standardize: bool = True,
+        n_directions: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int | bool = False,
+    ) -> None:
+        super().__init__(
+            base=base,
+            solver=solver,
+            alpha=alpha,
+            mix_alphas=mix_alphas,
+            sigma=sigma,
+            n_random_features=n_random_features,
+            bias=bias,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            n_directions=n_directions,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight

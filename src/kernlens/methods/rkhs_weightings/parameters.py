@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
     N_JOBS,
@@ -170,6 +171,7 @@ WEIGHTING_PARAMETERS: Parameters = {
 WEIGHTING_CLASSIFIER_PARAMETERS: Parameters = {
     **WEIGHTING_PARAMETERS,
     "fit_intercept": _NO_INTERCEPT,
+    "class_weight": CLASS_WEIGHT,
 }
 
 KITCHEN_SINKS_PARAMETERS: Parameters = {
@@ -217,4 +219,5 @@ KITCHEN_SINKS_PARAMETERS: Parameters = {
 KITCHEN_SINKS_CLASSIFIER_PARAMETERS: Parameters = {
     **KITCHEN_SINKS_PARAMETERS,
     "fit_intercept": _NO_INTERCEPT,
+    "class_weight": CLASS_WEIGHT,
 }
