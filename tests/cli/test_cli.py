@@ -20,6 +20,7 @@ import skops.io
 
 import kernlens
 from kernlens import cli
+from kernlens._progress import LOGGER
 from kernlens.cli import demo, main
 from kernlens.cli._errors import CommandError
 from kernlens.cli._output import printing, replacing
@@ -50,6 +51,8 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         patch.setattr(demo, "make_problems", small_problems)
         patch.setattr(study, "N_FOLDS", 2)
         patch.setattr(models, "N_PARTICLES", SMALL_PARTICLES)
+        # A process of its own has set up no log.
+        patch.setattr(LOGGER, "hasHandlers", lambda: False)
         assert main(["demo", "--output", str(folder)]) == 0
     return SimpleNamespace(folder=folder, out=out.getvalue(), err=err.getvalue())
 

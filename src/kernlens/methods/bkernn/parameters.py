@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernlens._parameters import (
+    CALLBACK,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -126,6 +127,7 @@ PARAMETERS: Parameters = {
     "n_jobs": N_JOBS,
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

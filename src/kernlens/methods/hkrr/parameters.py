@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -196,6 +197,7 @@ SHARED_PARAMETERS: Parameters = {
     "n_jobs": N_JOBS,
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 PARAMETERS: Parameters = {

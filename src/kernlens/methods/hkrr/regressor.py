@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.base.targets import Targets
@@ -136,6 +137,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -154,6 +156,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.truncate = truncate
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -180,6 +181,7 @@ PARAMETERS: Parameters = {
         are compared with.""",
     ),
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     N_DIRECTIONS,
     N_JOBS,
     RANDOM_STATE,
@@ -114,6 +115,7 @@ _SHARED: dict[str, Parameter] = {
         RANDOM_STATE, text="""Seed of the weights and of the batches of ``solver="sfgd"``."""
     ),
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 _NO_INTERCEPT = replace(
     _SHARED["fit_intercept"],
