@@ -112,6 +112,26 @@ def _(kind: kinds.ClassWeight, rng: Generator, setting: Setting) -> Any:
 
 
 @draw_value.register
+def _(kind: kinds.Function, rng: Generator, setting: Setting) -> Any:
+    return pick(rng, (None,) * 17 + (keep_still, stop_at_once, look_at_the_model))
+
+
+def keep_still(progress: Any) -> None:
+    """Hear of an iteration, and do nothing."""
+
+
+def stop_at_once(progress: Any) -> bool:
+    """Ask for the end of a fit at its first iteration."""
+    return True
+
+
+def look_at_the_model(progress: Any) -> None:
+    """Ask for the model so far, now and then."""
+    if progress.iteration % 10 == 0:
+        progress.model()
+
+
+@draw_value.register
 def _(kind: kinds.Optional, rng: Generator, setting: Setting) -> Any:
     return None if chance(rng, 0.4) else draw_value(kind.kind, rng, setting)
 

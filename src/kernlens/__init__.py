@@ -1,6 +1,7 @@
 """Find the few hidden linear features a target depends on, and predict with them, using kernels."""
 
 from kernlens._public import expose
+from kernlens._reports import FitProgress
 from kernlens._version import __version__
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.hkrr import (
@@ -50,6 +51,7 @@ __all__ = [
     "Centers",
     "Constraint",
     "Enumerated",
+    "FitProgress",
     "FunctionalGradient",
     "GroupSampling",
     "HKRRClassifier",

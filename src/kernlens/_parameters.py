@@ -199,6 +199,18 @@ class Jobs(Kind):
 
 
 @dataclass(frozen=True)
+class Function(Kind):
+    """Something that can be called, or None."""
+
+    def check(self, name: str, value: Any) -> None:
+        if value is not None and (not callable(value) or isinstance(value, type)):
+            raise ValueError(f"{name} must be a function or None, got {value!r}.")
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (0, "print", [print], dict)
+
+
+@dataclass(frozen=True)
 class Verbosity(Kind):
     """True or False, or how much is shown as an integer of at least 0."""
 
@@ -402,4 +414,17 @@ N_JOBS = Parameter(
 RANDOM_STATE = Parameter(
     Anything(), None, "int, RandomState or None", "Seed of everything that is drawn."
 )
-VERBOSE = Parameter(Verbosity(), False, "bool or int", "Show a progress bar.")
+VERBOSE = Parameter(
+    Verbosity(),
+    False,
+    "bool or int",
+    """Show a progress bar, or write to the log ``"kernlens"`` where there is no terminal.""",
+)
+CALLBACK = Parameter(
+    Function(),
+    None,
+    "callable or None",
+    """Called after every iteration with a :class:`~kernlens.FitProgress`: stage, iteration,
+    objective, and the model so far if it is asked for. If it returns True the fit ends with the
+    best state so far. It may be called by another thread, one call at a time.""",
+)

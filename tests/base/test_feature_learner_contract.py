@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -364,16 +366,21 @@ def test_skops_with_objects_as_parameters(learner):
 
 
 @every
-def test_verbose_shows_stages_and_changes_nothing(learner, capsys):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_verbose_shows_stages_and_changes_nothing(learner, terminal, capsys, caplog, monkeypatch):
     X, y = sample(learner)
     quiet = light(learner).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
-    loud = light(learner, verbose=True).fit(X, y)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    with caplog.at_level(logging.INFO, logger="kernlens"):
+        loud = light(learner, verbose=True).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert learner.__name__ in captured.err
-    assert "objective" in captured.err
+    shown, silent = (captured.err, caplog.text) if terminal else (caplog.text, captured.err)
+    assert learner.__name__ in shown
+    assert "objective" in shown
+    assert silent == ""
     np.testing.assert_array_equal(decision(loud, X), decision(quiet, X))
 
 

@@ -201,7 +201,7 @@ def test_a_second_interruption_during_calibration_ends_the_fit(estimator, monkey
     monkeypatch.setattr(
         fitting,
         "_learn_or_keep",
-        lambda learner: replace(learn(learner), status=Status.INTERRUPTED),
+        lambda *args: replace(learn(*args), status=Status.INTERRUPTED),
     )
     model = light(estimator)
     with pytest.raises(KeyboardInterrupt) as caught:

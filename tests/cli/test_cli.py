@@ -20,6 +20,7 @@ import skops.io
 
 import kernlens
 from kernlens import cli
+from kernlens._progress import LOGGER
 from kernlens.cli import demo, main
 from kernlens.cli._errors import CommandError
 from kernlens.cli._output import printing, replacing
@@ -50,6 +51,8 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         patch.setattr(demo, "make_problems", small_problems)
         patch.setattr(study, "N_FOLDS", 2)
         patch.setattr(models, "N_PARTICLES", SMALL_PARTICLES)
+        # A process of its own has set up no log.
+        patch.setattr(LOGGER, "hasHandlers", lambda: False)
         assert main(["demo", "--output", str(folder)]) == 0
     return SimpleNamespace(folder=folder, out=out.getvalue(), err=err.getvalue())
 
@@ -162,7 +165,7 @@ def test_a_file_in_the_way_of_the_folder_is_one_sentence(
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["unknown"], ["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["demo", "--bad"]],
+    [["unknown"], ["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["demo", "--bad"]],
 )
 def test_a_wrong_command_line_exits_with_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -241,6 +244,25 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
         out = capsys.readouterr().out
         assert all(_name(module) in out for module in cli.SUBCOMMANDS if len(arguments) == 1)
     assert "--output DIR" in out
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"]])
+def test_without_a_command_and_with_help_the_help_is_printed(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("usage: kernlens ")
+    assert all(name in captured.out for name in ("help", *map(_name, cli.SUBCOMMANDS)))
+    assert captured.err == ""
+
+
+def test_help_explains_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "demo"]) == 0
+    assert "--output DIR" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as exit_info:
+        main(["help", "nothing"])
+    assert exit_info.value.code == 2
 
 
 def _name(module: object) -> str:

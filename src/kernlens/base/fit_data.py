@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
+from kernlens._reports import Report
 from kernlens._rows import CanonicalRows
 from kernlens.base.columns import Columns
 from kernlens.base.learner import Learner
@@ -18,8 +19,8 @@ from kernlens.base.linear_part import LinearPart
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
 
-#: Given the name of a stage, returns the callback of its iterations.
-Stage = Callable[[str], Callable[[int, float], None]]
+#: Given the name of a stage, returns what its iterations report to.
+Stage = Callable[[str], Report]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,12 +29,14 @@ from kernlens._invariance import (
     leading_digits,
 )
 from kernlens._parameters import Parameters, check_parameters
-from kernlens._progress import StageBars
+from kernlens._progress import make_display
+from kernlens._reports import FitProgress, Listener, Reporter, StopRequested
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
 from kernlens.base.arrays import class_numbers, validated
+from kernlens.base.callbacks import CallbackSupportMixin
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.direction_counting import counted_directions
@@ -59,7 +61,7 @@ ROWS_FOR_SIGNS = 1000
 ROUNDING = 1e-6
 
 
-class FittingMixin(LinearPartMixin, FeatureLearnerMixin, SavedMixin):
+class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
     #: Whether BLAS keeps to one thread in fits and predictions, because our own threads work.
@@ -160,20 +162,44 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, SavedMixin):
         With `ridge`, its line may come beside the function, as held-out rows want it. With
         `calibrated`, an interruption of the calibration loses the fit.
         """
-        with self._fitting() as stage:
-            learner = self._learner(data, plan, stage)
-            learned = _learn_or_keep(learner)
+        with self._fitting() as reporter:
+            fit = self._learn_as_planned(data, plan, reporter)
             if ridge is not None and data.linear is None:
-                fit = self._beside_ridge(Fit(data, plan, learner, learned), ridge, stage)
-                data, plan, learner, learned = fit.data, fit.plan, fit.learner, fit.learned
+                fit = self._beside_ridge(fit, ridge, reporter)
+            data, learner, learned = fit.data, fit.learner, fit.learned
             if calibrated:
                 self._calibrate(learner, learned)
             else:
                 learned = self._calibrate_or_keep(learner, learned)
             line = self._line(data, learned)
             learned = self._count_or_keep(data, learner, learned, line)
-        self._store_fit(data, plan, learned, line)
+            self._store_fit(data, fit.plan, learned, line)
+            if reporter is not None:
+                reporter.conclude(learned.n_iter, learned.objective, self._copy)
         _warn_of_the_end(learned.status)
+
+    def _learn_as_planned(self, data: FitData, plan: Any, reporter: Reporter | None) -> Fit:
+        learner = self._learner(data, plan, reporter)
+        if reporter is not None:
+            reporter.take = lambda: self._so_far(data, plan, learner)
+        return Fit(data, plan, learner, _learn_or_keep(learner, reporter))
+
+    def _so_far(self, data: FitData, plan: Any, learner: Learner[Any]) -> Any:
+        """The model that an interruption would leave now, as one of its own; None without any."""
+        learned = learner.so_far()
+        if learned is None:
+            return None
+        model = self._copy()
+        model._leave_uncalibrated()
+        model._store_fit(data, plan, learned)
+        return model
+
+    def _copy(self) -> Self:
+        """Another model with the same attributes, which has nothing to do with this fit."""
+        model = type(self).__new__(type(self))
+        model.__dict__.update(self.__dict__)
+        model.__dict__.pop("_fit_tasks", None)
+        return model
 
     def _count_or_keep(
         self, data: FitData, learner: Learner[Any], learned: Any, line: Line | None
@@ -225,13 +251,29 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, SavedMixin):
         return replace(data, plain=plain if columns.n_varying else None)
 
     @contextmanager
-    def _fitting(self) -> Iterator[Stage | None]:
-        """The progress bar, if it is wanted, and BLAS on one thread, if that is better."""
+    def _fitting(self) -> Iterator[Reporter | None]:
+        """What iterations report to, if anybody listens, and BLAS on one thread, if better."""
         with ExitStack() as stack:
             stack.enter_context(working())
             stack.enter_context(self._blas())
-            wanted = bool(self.verbose)
-            yield stack.enter_context(StageBars(type(self).__name__)) if wanted else None
+            listeners = self._listeners(stack)
+            yield Reporter(type(self).__name__, listeners) if listeners else None
+
+    def _listeners(self, stack: ExitStack) -> list[Listener]:
+        """Who is told of iterations; what they need is given back at the end of `stack`."""
+        listeners: list[Listener] = []
+        if self.verbose:
+            display = make_display(type(self).__name__)
+            stack.callback(display.close)
+
+            def show(progress: FitProgress) -> None:
+                display.show(progress.stage, progress.iteration, progress.objective)
+
+            listeners.append(show)
+        if self.callback is not None:
+            listeners.append(self.callback)
+        tasks = getattr(self, "_fit_tasks", None)
+        return listeners if tasks is None else [*listeners, tasks]
 
     def _blas(self) -> AbstractContextManager[None]:
         """The threads that BLAS may use: one beside our own, or in a worker beside others."""
@@ -421,11 +463,21 @@ def rows_to_learn_from(rows: CanonicalRows, columns: Columns, targets: Targets) 
     )
 
 
-def _learn_or_keep(learner: Learner[Any]) -> Any:
+def _learn_or_keep(learner: Learner[Any], reporter: Reporter | None = None) -> Any:
+    """Learn, or keep the best state so far if somebody interrupts or asks to stop."""
     try:
-        return learner.learn()
+        learned = learner.learn()
+    except StopRequested:
+        assert reporter is not None
+        reporter.finish()
+        learned = learner.finish_interrupted()
     except KeyboardInterrupt:
         return learner.finish_interrupted()
+    # Iterations that keep their state themselves take a request for an interruption.
+    stopped = reporter is not None and reporter.stopped
+    if stopped and learned.status is Status.INTERRUPTED:
+        return replace(learned, status=Status.STOPPED)
+    return learned
 
 
 def _warn_of_the_end(status: Status) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -101,7 +102,11 @@ Outcome = TypeVar("Outcome", bound=Learned)
 
 
 class Learner(ABC, Generic[Outcome]):
-    """One fit: from rows and a plan to a function."""
+    """One fit: from rows and a plan to a function.
+
+    Iterations are reported when there is something that `finish_interrupted` can keep: whoever
+    listens may ask to stop.
+    """
 
     @abstractmethod
     def learn(self) -> Outcome:
@@ -123,3 +128,11 @@ class Learner(ABC, Generic[Outcome]):
     def finish_interrupted(self) -> Outcome:
         """Return the best so far after an interruption; without anything, interrupt again."""
         raise KeyboardInterrupt
+
+    def so_far(self) -> Outcome | None:
+        """What an interruption would leave now, for a look at it; the learning goes on after it."""
+        try:
+            # A copy, because finishing may say of the learner that it was interrupted.
+            return copy(self).finish_interrupted()
+        except KeyboardInterrupt:
+            return None

@@ -10,10 +10,10 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._invariance import centered_digits
+from kernlens._reports import Reporter
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
-from kernlens.base.fit_data import Fit, FitData, Stage
-from kernlens.base.learner import Learner
+from kernlens.base.fit_data import Fit, FitData
 from kernlens.base.linear_part import FEWEST_ROWS, Line, LinearPart, held_out_error, wants_line
 from kernlens.base.targets import Targets
 from kernlens.fits.linear_ridge import LinearRidge, fit_linear_ridge
@@ -51,7 +51,7 @@ class LinearPartMixin:
     def _checked_plan(self, data: FitData) -> Any: ...
 
     @abstractmethod
-    def _learner(self, data: FitData, plan: Any, stage: Stage | None) -> Learner[Any]: ...
+    def _learn_as_planned(self, data: FitData, plan: Any, reporter: Reporter | None) -> Fit: ...
 
     def _ridge_beside(self, data: FitData) -> LinearRidge | None:
         """Ridge regression on the rows, if a linear part is wanted or may be."""
@@ -99,21 +99,21 @@ class LinearPartMixin:
             linear=LinearPart.everywhere(ridge, data.targets.scale, data.plain),
         )
 
-    def _beside_ridge(self, fit: Fit, ridge: LinearRidge, stage: Stage | None) -> Fit:
+    def _beside_ridge(self, fit: Fit, ridge: LinearRidge, reporter: Reporter | None) -> Fit:
         """The fit, or one of what a line leaves of the targets if held-out rows want that.
 
         Where no line is wanted, slopes may still go on beyond the rows.
         """
-        if fit.learned.status is Status.INTERRUPTED:
+        if fit.learned.status in (Status.INTERRUPTED, Status.STOPPED):
             return fit
         if wants_line(ridge, fit.learned, self._search_unit):
             data = self._without_line(replace(fit.data, kept_seed=fit.data.seed), ridge)
-            plan = self._checked_plan(data)
-            learner = self._learner(data, plan, stage)
             try:
-                other = Fit(data, plan, learner, learner.learn())
+                other = self._learn_as_planned(data, self._checked_plan(data), reporter)
             except KeyboardInterrupt:
-                return replace(fit, learned=replace(fit.learned, status=Status.INTERRUPTED))
+                return _ended_early(fit, reporter)
+            if other.learned.status in (Status.INTERRUPTED, Status.STOPPED):
+                return _ended_early(fit, reporter)
             if self._predicts_better(other, fit, ridge):
                 return other
         if ridge.goes_on.any() and fit.data.plain is not None:
@@ -150,3 +150,10 @@ class LinearPartMixin:
         if not hasattr(self, "_line_slopes"):
             return None
         return LinearPart(*(getattr(self, f"_line_{name}") for name in PARTS))
+
+
+def _ended_early(fit: Fit, reporter: Reporter | None) -> Fit:
+    """The fit before an interruption, which is whole."""
+    stopped = reporter is not None and reporter.stopped
+    status = Status.STOPPED if stopped else Status.INTERRUPTED
+    return replace(fit, learned=replace(fit.learned, status=status))

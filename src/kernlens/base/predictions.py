@@ -20,6 +20,7 @@ from kernlens.base.arrays import (
     encode_labels,
     regression_targets,
 )
+from kernlens.base.callbacks import observed
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.losses import Loss, SquaredLoss
@@ -31,6 +32,7 @@ class DecisionRegressorMixin(RegressorMixin):
     _single_target: bool
 
     @all_or_nothing
+    @observed
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the directions and the function.
 
@@ -93,6 +95,7 @@ class DecisionClassifierMixin(ClassifierMixin):
     classes_: NDArray[Any]
 
     @all_or_nothing
+    @observed
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the directions, the scores of the classes and their probabilities.
 
@@ -113,8 +116,8 @@ class DecisionClassifierMixin(ClassifierMixin):
         X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=self._precisions)
         weights = class_weighted(self.class_weight, y, weights)
         labels = encode_labels(y, weights, type(self).__name__)
-        self._fit_labels(X, labels, weights)
         self.classes_ = labels.classes
+        self._fit_labels(X, labels, weights)
         return self
 
     def _fit_labels(self, X: FloatArray, labels: EncodedLabels, weights: FloatArray) -> None:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from kernlens._version import __version__
 from kernlens.cli import demo
 from kernlens.cli._errors import CommandError
+from kernlens.cli._output import printing
 
 SUBCOMMANDS = (demo,)
 
@@ -64,12 +65,26 @@ def make_parser() -> argparse.ArgumentParser:
         prog="kernlens",
         description="Find the few hidden linear features a target depends on, and predict with "
         "them, using kernels.",
-        epilog="'kernlens COMMAND --help' explains a command. From Python: "
+        epilog="'kernlens help COMMAND' explains a command. From Python: "
         "from kernlens import BKerNNRegressor, BKerNNClassifier",
     )
     parser.add_argument("--version", action="version", version=f"kernlens {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # Without a command there is the help.
+    parser.set_defaults(run=_show_help, parser=parser, command=None)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in SUBCOMMANDS:
         subparser = module.add_parser(subparsers)
         subparser.set_defaults(run=module.run)
+    explained = dict(subparsers.choices)
+    helper = subparsers.add_parser("help", help="print this help, or that of a command")
+    helper.add_argument("command", nargs="?", choices=[*explained], help="what to explain")
+    helper.set_defaults(run=_show_help, commands=explained)
     return parser
+
+
+def _show_help(arguments: argparse.Namespace) -> int:
+    named = arguments.command
+    parser: argparse.ArgumentParser = arguments.commands[named] if named else arguments.parser
+    with printing():
+        parser.print_help(sys.stdout)
+    return 0

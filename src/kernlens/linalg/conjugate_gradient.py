@@ -77,7 +77,13 @@ def conjugate_gradient(
         x += (energy / curvature) * direction
         residual -= (energy / curvature) * image
         history.append(float(np.linalg.norm(residual)) / scale)
-        if report is not None:
-            report(iteration, history[-1])
+        try:
+            if report is not None:
+                report(iteration, history[-1])
+        except KeyboardInterrupt:
+            # Who is told of an iteration may ask to stop.
+            if not keep_when_interrupted:
+                raise
+            return SolveResult(x, Status.INTERRUPTED, iteration + 1, tuple(history))
     status = Status.CONVERGED if history[-1] <= tol else Status.MAX_ITER
     return SolveResult(x, status, max_iter, tuple(history))

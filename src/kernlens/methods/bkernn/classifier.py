@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.bkernn.estimator import BaseBKerNN
 from kernlens.methods.bkernn.parameters import CLASSIFIER_PARAMETERS
@@ -102,6 +103,7 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_particles = n_particles
@@ -118,3 +120,4 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernlens._parameters import (
+    CALLBACK,
     CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
@@ -129,6 +130,7 @@ PARAMETERS: Parameters = {
     "n_jobs": N_JOBS,
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_choice
 from kernlens.base.predictions import DecisionRegressorMixin
@@ -127,6 +128,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_particles = n_particles
@@ -144,6 +146,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         return Targets.standardized(rows.y, rows.weights)

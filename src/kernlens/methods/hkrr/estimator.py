@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._reports import Listener
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
 from kernlens.base.fit_data import FitData, Memory, Stage
@@ -53,6 +54,7 @@ class BaseHKRR(FittingMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_components = n_components
@@ -70,6 +72,7 @@ class BaseHKRR(FittingMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     # From parameters to a learner
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
@@ -184,6 +185,7 @@ SHARED_PARAMETERS: Parameters = {
     "n_jobs": N_JOBS,
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 PARAMETERS: Parameters = {

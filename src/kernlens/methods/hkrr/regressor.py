@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.base.targets import Targets
@@ -135,6 +136,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -153,6 +155,7 @@ class HKRRRegressor(DecisionRegressorMixin, BaseHKRR):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.truncate = truncate
         self.linear_part = linear_part

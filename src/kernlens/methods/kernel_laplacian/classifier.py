@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from kernlens._array import BoolArray
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens.base.arrays import check_fit_arrays
 from kernlens.base.calibration import UNCALIBRATED, CalibratedMixin, calibrate, with_doubts
+from kernlens.base.callbacks import observed
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
@@ -134,6 +136,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.mu = mu
         self.alpha = alpha
@@ -152,8 +155,10 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     @all_or_nothing
+    @observed
     def fit(
         self,
         X: ArrayLike,
@@ -186,8 +191,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         classes, targets, weights = labels_with_gaps(
             labels, weights, self.unlabeled, self.class_weight, type(self).__name__
         )
-        self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         self.classes_ = classes
+        self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         return self
 
     def labeled_rows(self, y: ArrayLike) -> BoolArray:

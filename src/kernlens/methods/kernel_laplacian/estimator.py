@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
+from kernlens._reports import Listener
 from kernlens._result import Status
 from kernlens._validation import check_magnitude, check_sequence, check_spread
 from kernlens._warnings import warn
@@ -60,6 +61,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.mu = mu
         self.alpha = alpha
@@ -76,6 +78,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def _fit_with_gaps(
         self, X: FloatArray, y: FloatArray, weights: FloatArray, X_unlabeled: ArrayLike | None

@@ -75,6 +75,7 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
     n_jobs: int | None
     stage: Stage | None = None
     tried: list[Penalties] = field(default_factory=list, init=False)
+    _solving: bool = field(default=False, init=False)
 
     @lazy
     def solver(self) -> LaplacianSolver:
@@ -95,6 +96,10 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
         if not self.tried:
             raise KeyboardInterrupt
         return replace(self._solve_best(), status=Status.INTERRUPTED)
+
+    def so_far(self) -> LearnedLaplacian | None:
+        """Nothing during the last solve: another whole one would be needed to look at it."""
+        return None if self._solving else super().so_far()
 
     def left_out(self, learned: LearnedLaplacian) -> LeftOut:
         """Predict labelled rows, the first thousand if there are more, each by a fit without it."""
@@ -117,9 +122,8 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
     def _solve(self, penalties: Penalties, search: SearchRecord | None) -> LearnedLaplacian:
         if self.stage is not None:
             self.solver.report = self.stage("solving")
+        self._solving = True
         solution = self.solver.fit(penalties, searched=search is not None)
-        if self.stage is not None and not solution.residuals:
-            self.stage("solving")(0, solution.objective)
         function = replace(solution.function, n_jobs=self.n_jobs)
         few = slice(0, GRADIENT_POINTS)
         slopes = function.gradient(self.rows.points[few]) / self.plan.length

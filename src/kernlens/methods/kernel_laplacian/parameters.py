@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
@@ -183,6 +184,7 @@ PARAMETERS: Parameters = {
     ),
     "verbose": VERBOSE,
     "linear_part": LINEAR_PART,
+    "callback": CALLBACK,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

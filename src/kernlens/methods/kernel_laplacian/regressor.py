@@ -11,6 +11,7 @@ from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_spread
+from kernlens.base.callbacks import observed
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.base.targets import Targets
@@ -180,6 +181,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         self.linear_part = linear_part
 
     @all_or_nothing
+    @observed
     def fit(
         self,
         X: ArrayLike,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import is_classifier
 
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
@@ -92,6 +93,7 @@ class BaseRegFeaL(FittingMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.alpha = alpha
         self.rho = rho
@@ -111,6 +113,7 @@ class BaseRegFeaL(FittingMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

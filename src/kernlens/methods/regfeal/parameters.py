@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from kernlens._parameters import (
+    CALLBACK,
     CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
@@ -169,6 +170,7 @@ PARAMETERS: Parameters = {
         RANDOM_STATE, text="Seed of sampled polynomials and of the centres of a refit."
     ),
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {

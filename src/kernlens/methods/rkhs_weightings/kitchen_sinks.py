@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernlens._reports import Listener
 from kernlens.methods.rkhs_weightings.instantiations import AnyInstantiation, Instantiation
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
 from kernlens.methods.rkhs_weightings.stream import StreamMixin
@@ -35,6 +36,7 @@ class BaseKitchenSinks(StreamMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.base = base
         self.solver = solver
@@ -49,6 +51,7 @@ class BaseKitchenSinks(StreamMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def _solver_for(self, n_rows: int) -> type[WeightingSolver]:
         return SOLVERS[self.solver]

@@ -164,8 +164,6 @@ class WeightingLearner(Learner[LearnedWeighting]):
 
     def _finish(self, solution: Solution) -> LearnedWeighting:
         function = solution.function.for_precision_of(self.rows.X)
-        if self.stage is not None:
-            self.stage("fitted")(1, solution.objective)
         return LearnedWeighting(
             function=function,
             directions=self._directions(function),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._parameters import (
+    CALLBACK,
     CLASS_WEIGHT,
     LINEAR_PART,
     N_DIRECTIONS,
@@ -116,6 +117,7 @@ _SHARED: dict[str, Parameter] = {
         RANDOM_STATE, text="""Seed of the weights and of the batches of ``solver="sfgd"``."""
     ),
     "verbose": VERBOSE,
+    "callback": CALLBACK,
 }
 _NO_INTERCEPT = replace(
     _SHARED["fit_intercept"],

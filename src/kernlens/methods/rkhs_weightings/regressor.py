@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens.base.arrays import check_batch_arrays, regression_targets
 from kernlens.base.contract import all_or_nothing
@@ -199,6 +200,7 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             instantiation=instantiation,
@@ -215,6 +217,7 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.truncate = truncate
         self.linear_part = linear_part
@@ -334,6 +337,7 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             base=base,
@@ -349,6 +353,7 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.truncate = truncate
         self.linear_part = linear_part

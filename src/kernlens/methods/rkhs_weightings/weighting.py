@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernlens._reports import Listener
 from kernlens.features.weightings import CustomWeighting, PreparedWeighting
 from kernlens.methods.rkhs_weightings.instantiations import (
     AnyInstantiation,
@@ -54,6 +55,7 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         self.instantiation = instantiation
         self.solver = solver
@@ -69,6 +71,7 @@ class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
