@@ -40,8 +40,9 @@ def follows(X, errors, slopes, weights, column, upper, share, clearly):
     squares = 0.0
     for value, error, weight in zip(values, errors, weights, strict=True):
         if value > end:
-            stays = error + slope * (value - end)
-            gain = weight / weights.sum() * (stays**2 - error**2)
-            total += gain
-            squares += gain**2
+            missing = slope * (value - end)
+            share = weight / weights.sum()
+            total += share * ((error + missing) ** 2 - error**2)
+            # What is left to chance is the error.
+            squares += (share * 2.0 * error * missing) ** 2
     return total > clearly * np.sqrt(squares)

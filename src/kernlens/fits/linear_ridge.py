@@ -100,9 +100,10 @@ def _goes_on(
     for end, distance in enumerate(beyond):
         for target, error in enumerate(errors):
             # With the slope the error is e; without it what the slope adds, m, is missing, and the
-            # squared error is larger by (e + m)^2 - e^2.
+            # squared error is larger by (e + m)^2 - e^2 = m^2 + 2 e m, of which e is noise.
             missing = distance * slopes[target]
-            worse = missing * (2.0 * error[:, None] + missing) * shares
-            spread = np.sqrt(np.sum(np.square(worse), axis=0))
-            follow[end, target] = worse.sum(axis=0) > CLEARLY * spread
+            chance = 2.0 * error[:, None] * missing * shares
+            worse = np.sum(np.square(missing) * shares + chance, axis=0)
+            spread = np.sqrt(np.sum(np.square(chance), axis=0))
+            follow[end, target] = worse > CLEARLY * spread
     return follow
