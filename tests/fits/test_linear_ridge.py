@@ -7,7 +7,7 @@ import pytest
 
 from kernlens.fits import linear_ridge
 from kernlens.fits.linear_ridge import fit_linear_ridge
-from reference.linear_ridge import follows, left_out_errors, slopes_and_offset
+from reference.linear_ridge import left_out_errors, slope_beyond, slopes_and_offset
 
 
 def sample(n=30, d=4, seed=0):
@@ -55,9 +55,9 @@ def test_slopes_go_on_where_rows_at_the_end_follow_them():
     expected = [
         [
             [
-                follows(
-                    X, errors[t], fitted.slopes[t], weights, column, upper,
-                    linear_ridge.OUTER, linear_ridge.CLEARLY,
+                slope_beyond(
+                    X, y[t], errors[t], fitted.slopes[t], weights, column, upper,
+                    linear_ridge.OUTER, linear_ridge.CLEARLY, linear_ridge.TREND,
                 )
                 for column in range(X.shape[1])
             ]
@@ -65,18 +65,18 @@ def test_slopes_go_on_where_rows_at_the_end_follow_them():
         ]
         for upper in (False, True)
     ]  # fmt: skip
-    np.testing.assert_array_equal(fitted.goes_on, expected)
+    np.testing.assert_allclose(fitted.beyond, expected, atol=1e-12)
     # The first column is linear.
-    assert fitted.goes_on[:, 0, 0].all()
+    assert fitted.beyond[1, 0, 0] > 0.5
 
 
 def test_one_end_may_go_on_and_the_other_not():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((400, 2))
     y = np.minimum(X[:, 0], 0.3)[None] + 0.05 * rng.standard_normal(400)
-    goes_on = fit_linear_ridge(X, y, np.ones(400)).goes_on
-    assert goes_on[0, 0, 0]
-    assert not goes_on[1, 0, 0]
+    beyond = fit_linear_ridge(X, y, np.ones(400)).beyond
+    assert beyond[0, 0, 0] > 0.0
+    assert beyond[1, 0, 0] == 0.0
 
 
 def test_noise_goes_nowhere():
@@ -84,6 +84,16 @@ def test_noise_goes_nowhere():
     found = 0
     for _ in range(20):
         X, y = rng.standard_normal((100, 5)), rng.standard_normal((1, 100))
-        found += int(fit_linear_ridge(X, y, np.ones(100)).goes_on.sum())
-    # 200 ends at three standard errors.
-    assert found <= 4
+        found += np.count_nonzero(fit_linear_ridge(X, y, np.ones(100)).beyond)
+    assert found == 0
+
+
+def test_two_columns_that_say_the_same_go_on_as_one():
+    rng = np.random.default_rng(3)
+    first = rng.standard_normal(300)
+    X = np.column_stack([first, first + 1e-3 * rng.standard_normal(300)])
+    y = (first + 20.0 * (X[:, 1] - first) + 0.01 * rng.standard_normal(300))[None]
+    fitted = fit_linear_ridge(X, y, np.ones(300))
+    assert np.abs(fitted.slopes).max() > 5.0
+    # The large slopes of both cancel; one of them alone would run away.
+    np.testing.assert_allclose(fitted.beyond[:, 0].sum(axis=1), 1.0, atol=0.1)

@@ -24,14 +24,20 @@ def left_out_errors(X, y, weights, penalty):
     return np.array(errors)
 
 
-def follows(X, errors, slopes, weights, column, upper, share, clearly):
-    """Whether the rows at one end of a column follow its slope, row by row.
+def slope_beyond(X, y, errors, slopes, weights, column, upper, share, clearly, trend):
+    """The slope that the rows at one end of a column follow, row by row, for one target, or 0.
 
     `errors` are those of the line. Rows beyond the end of the middle are compared with a line that
     stays where the middle ends.
     """
+    covariance = np.cov(X[:, column], y, aweights=weights)
+    correlation = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    if correlation * np.sign(slopes[column]) <= trend:
+        return 0.0
+    alone = covariance[0, 1] / covariance[0, 0]
+    trend = alone if abs(alone) < abs(slopes[column]) else slopes[column]
     values = X[:, column] if upper else -X[:, column]
-    slope = slopes[column] if upper else -slopes[column]
+    slope = trend if upper else -trend
     # The largest value with at least `share` of the weight from there on.
     order = np.argsort(-values, kind="stable")
     place = np.searchsorted(np.cumsum(weights[order]), share * weights.sum() * (1 - 1e-9))
@@ -45,4 +51,4 @@ def follows(X, errors, slopes, weights, column, upper, share, clearly):
             total += share * ((error + missing) ** 2 - error**2)
             # What is left to chance is the error.
             squares += (share * 2.0 * error * missing) ** 2
-    return total > clearly * np.sqrt(squares)
+    return trend if total > clearly * np.sqrt(squares) else 0.0

@@ -116,7 +116,7 @@ class LinearPartMixin:
                 return _ended_early(fit, reporter)
             if self._predicts_better(other, fit, ridge):
                 return other
-        if ridge.goes_on.any() and fit.data.plain is not None:
+        if ridge.beyond.any() and fit.data.plain is not None:
             part = LinearPart.going_on(ridge, fit.data.targets.scale, fit.data.plain)
             return replace(fit, data=replace(fit.data, linear=part))
         return fit

@@ -22,7 +22,7 @@ ROWS_FOR_SLOPES = 300
 #: Widths of the range of the rows that a line is followed beyond it, and that slopes go on for
 #: where there is no line. A line is there because it predicts better than the kernel.
 REACH_OF_LINE = 100.0
-REACH_BEYOND = 1.0
+REACH_BEYOND = 0.5
 #: Fewer rows say nothing about a trend.
 FEWEST_ROWS = 10
 #: The error of rows left out of ridge regression that asks for a linear part, as a share of that of
@@ -67,7 +67,7 @@ class LinearPart:
     def going_on(cls, ridge: LinearRidge, scale: FloatArray, inputs: FloatArray) -> LinearPart:
         """The same, beyond the range and where rows at its ends show that slopes go on."""
         line = cls.everywhere(ridge, scale, inputs)
-        below, above = line.slopes * ridge.goes_on
+        below, above = scale[:, None] * ridge.beyond
         return replace(line, slopes=line.below, below=below, above=above, reach=REACH_BEYOND)
 
     def confine(self, inputs: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernlens._array import BoolArray, FloatArray
+from kernlens._array import FloatArray
 from kernlens._quantiles import weighted_quantile
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 
@@ -22,7 +22,10 @@ MOST_ROWS = 20_000
 #: Those of a tenth are so near its end that noise hides a trend.
 OUTER = 0.25
 #: Standard errors that a slope must be better than a constant at an end of its column.
-CLEARLY = 3.0
+CLEARLY = 5.0
+#: Correlation of a target with a column from which on there is a trend along it. With less, rows
+#: beyond the others are too few and too near to gain, and slopes of ridge regression too uncertain.
+TREND = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,16 +38,16 @@ class LinearRidge:
     offset : ndarray of shape (n_targets,)
     error, left_out_error : float
         Mean squared errors of the rows, and of rows left out, summed over targets.
-    goes_on : ndarray of bool of shape (2, n_targets, n_columns)
-        Whether the rows at the lower and the upper end of a column follow the slope rather than
-        stay where the middle ends.
+    beyond : ndarray of shape (2, n_targets, n_columns)
+        Slopes that go on beyond the lower and the upper end of a column; 0 where there is no trend
+        along it, or where the rows at the end stay where the middle ends.
     """
 
     slopes: FloatArray
     offset: FloatArray
     error: float
     left_out_error: float
-    goes_on: BoolArray
+    beyond: FloatArray
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Values at rows (n_rows, n_columns), (n_targets, n_rows)."""
@@ -80,7 +83,7 @@ def fit_linear_ridge(X: FloatArray, y: FloatArray, weights: FloatArray) -> Linea
         offset,
         _mean_square(y - slopes @ X.T - offset[:, None], weights),
         _mean_square(left_out, weights),
-        _goes_on(X, left_out, slopes, weights),
+        _slopes_beyond(X, left_out, trends(X, y, slopes, weights), weights),
     )
 
 
@@ -88,16 +91,32 @@ def _mean_square(errors: FloatArray, weights: FloatArray) -> float:
     return float(np.average(np.square(errors).sum(axis=0), weights=weights))
 
 
-def _goes_on(
+def trends(X: FloatArray, y: FloatArray, slopes: FloatArray, weights: FloatArray) -> FloatArray:
+    """Slopes along columns that targets rise or fall with by themselves, 0 along others.
+
+    A slope is at most that of the column alone: those of columns that say nearly the same may be
+    large and of both signs, and mean nothing beyond the rows.
+    """
+    shares = weights / weights.sum()
+    columns, targets = X - shares @ X, y - (y @ shares)[:, None]
+    squares, variances = shares @ np.square(columns), np.square(targets) @ shares
+    along = (targets * shares) @ columns * np.sign(slopes)
+    alone = np.divide(along, squares, out=np.zeros_like(along), where=squares > 0.0)
+    clear = along > TREND * np.sqrt(np.outer(variances, squares))
+    trend: FloatArray = np.where(clear, np.sign(slopes) * np.minimum(np.abs(slopes), alone), 0.0)
+    return trend
+
+
+def _slopes_beyond(
     X: FloatArray, errors: FloatArray, slopes: FloatArray, weights: FloatArray
-) -> BoolArray:
-    """Whether the rows at both ends of every column follow its slope, (2, n_targets, n_columns)."""
+) -> FloatArray:
+    """Slopes that the rows at both ends of every column follow, (2, n_targets, n_columns)."""
     shares = (weights / weights.sum())[:, None]
     # The smallest value with enough weight up to it, from both ends alike.
     ends = weighted_quantile(X, weights, OUTER), -weighted_quantile(-X, weights, OUTER)
-    beyond = np.minimum(X - ends[0], 0.0), np.maximum(X - ends[1], 0.0)
-    follow = np.empty((2, *slopes.shape), dtype=bool)
-    for end, distance in enumerate(beyond):
+    outer = np.minimum(X - ends[0], 0.0), np.maximum(X - ends[1], 0.0)
+    beyond = np.zeros((2, *slopes.shape))
+    for end, distance in enumerate(outer):
         for target, error in enumerate(errors):
             # With the slope the error is e; without it what the slope adds, m, is missing, and the
             # squared error is larger by (e + m)^2 - e^2 = m^2 + 2 e m, of which e is noise.
@@ -105,5 +124,6 @@ def _goes_on(
             chance = 2.0 * error[:, None] * missing * shares
             worse = np.sum(np.square(missing) * shares + chance, axis=0)
             spread = np.sqrt(np.sum(np.square(chance), axis=0))
-            follow[end, target] = worse > CLEARLY * spread
-    return follow
+            follows = (slopes[target] != 0.0) & (worse > CLEARLY * spread)
+            beyond[end, target, follows] = slopes[target, follows]
+    return beyond
