@@ -28,7 +28,10 @@ def run(arguments: Sequence[str] = ()) -> None:
     """Print the lines that are asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks defaults")
     names = [*PROBLEMS, *COSTS]
-    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME")
+    listed = ", ".join(names)
+    parser.add_argument(
+        "--only", nargs="+", choices=names, default=names, metavar="NAME", help=listed
+    )
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--seeds", type=int, default=1, help="draws of each problem (default: 1)")
     given = parser.parse_args(arguments)
