@@ -1,7 +1,8 @@
 """Benchmarks of kernlens.
 
 ``python -m benchmarks`` prints every table, ``python -m benchmarks NAME`` one of them. What counts
-are the ratios within one run; the machine and the seeds are printed first.
+are the ratios within one run; the machine and the seeds are printed first. What follows a first
+option goes to the benchmark: ``python -m benchmarks defaults --only trend``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import importlib
 import os
 import platform
+import sys
 
 import numba
 import numpy
@@ -40,17 +42,26 @@ BENCHMARKS = {
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",
     "laplacian_scale": "kernel Laplacian: 105,000 unknowns, 100,000 points, dense solve",
     "weightings_speed": "RKHS weightings: time on adults against kitchen sinks and scikit-learn",
+    "defaults": "defaults on awkward data, their seconds, the size of a model; --only, --families",
+    "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }
+#: Those whose ``run`` takes arguments.
+WITH_ARGUMENTS = ("defaults", "direction_counts")
 
 
 def main() -> None:
     """Run the benchmarks named on the command line, all of them by default."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    names = parser.parse_args().names or list(BENCHMARKS)
+    given = sys.argv[1:]
+    options = [place for place, word in enumerate(given) if word.startswith("-")]
+    first = options[0] if options and options[0] > 0 else len(given)
+    names = parser.parse_args(given[:first]).names or list(BENCHMARKS)
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"unknown benchmark {unknown[0]!r}; choose among {', '.join(BENCHMARKS)}")
+    if given[first:] and (len(names) > 1 or names[0] not in WITH_ARGUMENTS):
+        parser.error(f"arguments are for one of {', '.join(WITH_ARGUMENTS)}")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(
         f"kernlens {kernlens.__version__} | Python {platform.python_version()} | {cores} cores | "
@@ -59,7 +70,8 @@ def main() -> None:
     )
     for name in names:
         print(f"\n== {name}: {BENCHMARKS[name]}", flush=True)
-        importlib.import_module(f"benchmarks.{name}").run()
+        run = importlib.import_module(f"benchmarks.{name}").run
+        run(given[first:]) if name in WITH_ARGUMENTS else run()
 
 
 if __name__ == "__main__":

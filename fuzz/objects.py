@@ -236,3 +236,22 @@ OBJECTS: dict[Any, Callable[[Generator, Setting], Any]] = {
     kernlens.PaperAlpha: _paper_alpha,
     kernlens.PaperWidth: _paper_width,
 }
+
+
+def keep_still(progress: Any) -> None:
+    """Hear of an iteration, and do nothing."""
+
+
+def stop_at_once(progress: Any) -> bool:
+    """Ask for the end of a fit at its first iteration."""
+    return True
+
+
+def look_at_the_model(progress: Any) -> None:
+    """Ask for the model so far, now and then."""
+    if progress.iteration % 10 == 0:
+        progress.model()
+
+
+#: What a fit may call after its iterations.
+CALLBACKS = (keep_still, stop_at_once, look_at_the_model)

@@ -6,6 +6,7 @@ import importlib
 import re
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from inspect import isroutine
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator
 from fuzz.arrays import Array
 from fuzz.cases import Case, draw_case
 from fuzz.forms import FORMS
-from fuzz.objects import COSINES
+from fuzz.objects import CALLBACKS, COSINES
 from fuzz.outcomes import Finding
 
 #: Entries up to which an array is written out.
@@ -46,8 +47,8 @@ def spell(value: Any) -> str:
         if isinstance(value, list):
             return f"[{inner}]"
         return f"({inner},)" if len(value) == 1 else f"({inner})"
-    if isinstance(value, type):
-        return value.__name__
+    if isinstance(value, type) or isroutine(value):
+        return str(value.__name__)
     if is_dataclass(value):
         inner = ", ".join(f"{one.name}={spell(getattr(value, one.name))}" for one in fields(value))
         return f"{type(value).__name__}({inner})"
@@ -79,6 +80,7 @@ def imports_of(text: str, estimator: str) -> list[str]:
     """The imports that a piece of Python needs."""
     module, _, cls = estimator.rpartition(":")
     found = set(re.findall(r"\b[A-Z]\w+", re.sub(r"'[^']*'", "", text))) - {cls}
+    found |= {function.__name__ for function in CALLBACKS if function.__name__ in text}
     lines = [f"from {module or 'kernlens'} import {cls}"]
     for name in sorted(found):
         home = _home_of(name)

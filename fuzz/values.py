@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from fuzz.draws import Generator, chance, count, pick, positive
-from fuzz.objects import OBJECTS, Setting, draw_constraint, draw_matrix, draw_smooth_kernel
+from fuzz.objects import (
+    CALLBACKS,
+    OBJECTS,
+    Setting,
+    draw_constraint,
+    draw_matrix,
+    draw_smooth_kernel,
+)
 from kernlens import RandomMaps
 from kernlens import _parameters as kinds
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
@@ -113,22 +120,7 @@ def _(kind: kinds.ClassWeight, rng: Generator, setting: Setting) -> Any:
 
 @draw_value.register
 def _(kind: kinds.Function, rng: Generator, setting: Setting) -> Any:
-    return pick(rng, (None,) * 17 + (keep_still, stop_at_once, look_at_the_model))
-
-
-def keep_still(progress: Any) -> None:
-    """Hear of an iteration, and do nothing."""
-
-
-def stop_at_once(progress: Any) -> bool:
-    """Ask for the end of a fit at its first iteration."""
-    return True
-
-
-def look_at_the_model(progress: Any) -> None:
-    """Ask for the model so far, now and then."""
-    if progress.iteration % 10 == 0:
-        progress.model()
+    return pick(rng, (None,) * 17 + CALLBACKS)
 
 
 @draw_value.register

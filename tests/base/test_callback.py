@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from kernlens import (
     FitProgress,
     HKRRRegressor,
     KernelLaplacianRegressor,
+    RegFeaLRegressor,
     RKHSWeightingRegressor,
 )
 from kernlens._progress import LOGGER, Bar, LogLines, make_display
@@ -148,6 +150,27 @@ def test_an_exception_reaches_the_user_and_leaves_the_old_model(estimator, error
     with pytest.raises((type(error), RuntimeError), match="mine"):
         model.fit(-2.0 * X, y)
     np.testing.assert_array_equal(decision(model, X), before)
+
+
+def test_threads_call_one_at_a_time_and_all_of_them_stop():
+    X, y = sample(RegFeaLRegressor)
+    threads, inside, overlaps = set(), [], []
+
+    def callback(progress):
+        overlaps.append(bool(inside))
+        inside.append(None)
+        threads.add(threading.get_ident())
+        if len(overlaps) == 3:
+            assert np.isfinite(progress.model().predict(X)).all()
+        inside.pop()
+        return len(overlaps) == 8
+
+    options = {"alpha": "auto", "n_jobs": 2, "callback": callback}
+    model = light(RegFeaLRegressor, **options).fit(X, y)
+    assert model.status_ == Status.STOPPED.value
+    assert len(threads - {threading.get_ident()}) >= 1
+    # Eight calls, and the word of the end.
+    assert overlaps == [False] * 9
 
 
 def test_stop_iteration_asks_to_stop():

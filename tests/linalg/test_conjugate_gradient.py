@@ -171,6 +171,22 @@ def test_an_interrupted_preconditioner_keeps_the_iterate_too():
     np.testing.assert_array_equal(result.solution, expected.solution)
 
 
+def test_who_is_told_of_an_iteration_may_end_the_solve():
+    A, rhs = system(condition=1e4)
+    expected = conjugate_gradient(lambda x: A @ x, rhs, max_iter=4)
+
+    def stop(iteration, residual):
+        if iteration == 3:
+            raise KeyboardInterrupt
+
+    result = conjugate_gradient(lambda x: A @ x, rhs, report=stop, keep_when_interrupted=True)
+    assert result.status is Status.INTERRUPTED and result.n_iter == 4
+    np.testing.assert_array_equal(result.solution, expected.solution)
+    assert result.history == expected.history
+    with pytest.raises(KeyboardInterrupt):
+        conjugate_gradient(lambda x: A @ x, rhs, report=stop)
+
+
 def test_an_interruption_is_raised_otherwise():
     A, rhs = system(condition=1e4)
     with pytest.raises(KeyboardInterrupt):
