@@ -7,10 +7,12 @@ import pytest
 from scipy.special import expit, softmax
 
 from kernlens.base.calibration import (
+    RARE,
     STRETCHES,
     TRUSTS,
     Calibration,
     calibrate,
+    evened,
 )
 
 
@@ -105,3 +107,47 @@ def test_the_noisier_the_scores_the_less_they_are_trusted():
         for noise in (0.02, 0.1, 0.25)
     ]
     assert found[0] > found[1] > found[2]
+
+
+# Rare classes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rare_classes_count_more_and_log_odds_are_shifted_back(n_classes):
+    shares = np.array([0.97, 0.03]) if n_classes == 2 else np.array([0.9, 0.02, 0.08])
+    labels = np.repeat(np.arange(n_classes), (1000 * shares).astype(int))
+    y = 2.0 * np.eye(n_classes)[:, labels] - 1.0
+    y = y[1:] if n_classes == 2 else y
+    weights, shift = evened(y, np.full(1000, 0.3))
+    totals = np.bincount(labels, weights) / 300.0
+    np.testing.assert_allclose(
+        totals, np.where(shares < RARE / n_classes, RARE / n_classes, shares)
+    )
+    # The best constant score of the evened rows gives the shares of the rows as they are.
+    best = 2.0 * totals / totals.sum() - 1.0
+    scores = np.repeat((best[1:] if n_classes == 2 else best)[:, None], 1000, axis=1)
+    odds = Calibration(0.99, 1.0, shift).log_odds(scores)
+    found = expit(odds[0, 0]) if n_classes == 2 else softmax(odds[:, 0])
+    np.testing.assert_allclose(found, shares[1] if n_classes == 2 else shares, rtol=1e-12)
+    calibrated = calibrate(scores, y, weights, shift)
+    odds = calibrated.log_odds(scores)
+    found = expit(odds[0, 0]) if n_classes == 2 else softmax(odds[:, 0])
+    np.testing.assert_allclose(found, shares[1] if n_classes == 2 else shares, rtol=1e-3)
+
+
+def test_ordinary_classes_count_as_they_are():
+    y = np.where(np.arange(100) < 11, 1.0, -1.0)[None]
+    weights, shift = evened(y, np.ones(100))
+    np.testing.assert_array_equal(weights, 1.0)
+    np.testing.assert_array_equal(shift, 0.0)
+    # A class without weight is none.
+    none = np.where(np.arange(100) < 11, 0.0, 1.0)
+    np.testing.assert_array_equal(evened(y, none)[0], none)
+    np.testing.assert_array_equal(evened(y, none)[1], 0.0)
+
+
+def test_log_odds_with_a_shift_are_those_without_and_it():
+    scores = np.linspace(-2.0, 2.0, 9)[None]
+    plain, shifted = Calibration(0.8, 2.0), Calibration(0.8, 2.0, np.array([-3.0]))
+    np.testing.assert_allclose(shifted.log_odds(scores), plain.log_odds(scores) - 3.0)
+    np.testing.assert_array_equal(shifted.slopes(scores), plain.slopes(scores))

@@ -5,17 +5,21 @@ fit is good, and those of several classes, one against the rest, have the sum 1.
 learned from rows that were left out: beyond which size a score says more about the noise of the fit
 than about p, and how much log-odds are to be stretched, since a smooth fit does not reach +1 and -1
 where classes are pure.
+
+Where classes are of unequal sizes, the squared loss is about the large ones. Rows of rare classes
+count more then, and log-odds are shifted by as much in return, so that they are those of the rows
+as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 
 #: Sizes of scores that may be taken at their word.
 TRUSTS = tuple(np.linspace(0.5, 0.99, 15))
@@ -24,6 +28,8 @@ STRETCHES = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 LARGEST_STRETCH = 12.0
 #: Gain in mean loss, relative, below which the stretch is left at its grid value.
 CLEAR_GAIN = 1e-4
+#: A class with a smaller share of an equal part of the weight counts as if it had this share.
+RARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,13 @@ class Calibration:
         In [0, 1): size of a score up to which (1 + f)/2 is the probability, before stretching.
     stretch : float
         At least 1: factor of the log-odds.
+    shift : ndarray of shape (n_targets,)
+        Added to them.
     """
 
     trusted: float
     stretch: float
+    shift: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     def log_odds(self, scores: FloatArray) -> FloatArray:
         """Log-odds of the second class, or scores whose softmax are the probabilities.
@@ -56,7 +65,7 @@ class Calibration:
         values = self._log_probability(scores)
         if len(scores) == 1:
             values = values - self._log_probability(-scores)
-        return self.stretch * values
+        return self.stretch * values + self.shift[:, None]
 
     def _log_probability(self, scores: FloatArray) -> FloatArray:
         """log((1 + f)/2); below -trusted it goes on with the same slope, ever slower."""
@@ -99,16 +108,18 @@ class CalibratedMixin:
 
     trusted_score_: float
     stretch_: float
+    shift_: FloatArray
 
     @property
     def _calibration(self) -> Calibration:
-        return Calibration(self.trusted_score_, self.stretch_)
+        return Calibration(self.trusted_score_, self.stretch_, self.shift_)
 
     def _keep_calibration(self, found: Calibration) -> None:
         self.trusted_score_, self.stretch_ = found.trusted, found.stretch
+        self.shift_ = found.shift
 
     def _leave_uncalibrated(self) -> None:
-        self._keep_calibration(UNCALIBRATED)
+        self._keep_calibration(replace(UNCALIBRATED, shift=self.shift_))
 
     def _decision_of(self, rows: FloatArray) -> FloatArray:
         return self._calibration.log_odds(super()._decision_of(rows))  # type: ignore[misc]
@@ -119,7 +130,48 @@ class CalibratedMixin:
         return slopes[..., None] * gradient
 
 
-def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibration:
+def evened(y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights of which rare classes have more, and what log-odds are shifted by in return.
+
+    One of two classes counts as a tenth of the weight, if it has less.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_targets, n_samples)
+        Labels +1 and -1; two classes have one row, of the second.
+    weights : ndarray of shape (n_samples,)
+        Non-negative.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,)
+    shift : ndarray of shape (n_targets,)
+    """
+    classes = _class_numbers(y)
+    totals = np.bincount(classes, weights=weights, minlength=max(2, len(y)))
+    shares = totals / totals.sum() * np.count_nonzero(totals) / RARE
+    # Classes without a row of positive weight have nothing to be evened.
+    shares[(totals == 0.0) | (shares > 1.0)] = 1.0
+    log_shares = np.log(shares)
+    return weights / shares[classes], log_shares if len(y) > 1 else np.diff(log_shares)
+
+
+def _class_numbers(y: FloatArray) -> IntArray:
+    """Numbers (n_samples,) of the classes of labels +1 and -1."""
+    numbers: IntArray = (y[0] > 0.0).astype(np.intp) if len(y) == 1 else y.argmax(axis=0)
+    return numbers
+
+
+def _as_they_are(y: FloatArray, weights: FloatArray, shift: FloatArray) -> FloatArray:
+    """Weights before they were evened, up to a factor."""
+    of_classes = shift if len(y) > 1 else np.append(0.0, shift)
+    plain: FloatArray = weights * np.exp(of_classes[_class_numbers(y)] - of_classes.max())
+    return plain
+
+
+def calibrate(
+    scores: FloatArray, y: FloatArray, weights: FloatArray, shift: FloatArray | None = None
+) -> Calibration:
     """The calibration for which held-out labels are most likely.
 
     Parameters
@@ -129,10 +181,15 @@ def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibra
     y : ndarray of shape (n_targets, n_samples)
         Labels +1 and -1.
     weights : ndarray of shape (n_samples,)
+        Those of the fit.
+    shift : ndarray of shape (n_targets,) or None
+        What :func:`evened` has given with them; None if rows count as they are.
     """
+    shift = np.zeros(len(y)) if shift is None else shift
+    weights = _as_they_are(y, weights, shift)
 
     def loss(trusted: float, stretch: float) -> float:
-        return Calibration(float(trusted), float(stretch)).loss(scores, y, weights)
+        return Calibration(float(trusted), float(stretch), shift).loss(scores, y, weights)
 
     # A grid first: the loss may have several minima.
     pairs = [(trusted, stretch) for stretch in STRETCHES for trusted in TRUSTS]
@@ -154,7 +211,7 @@ def calibrate(scores: FloatArray, y: FloatArray, weights: FloatArray) -> Calibra
         method="bounded",
         options={"xatol": 1e-3},
     )
-    return Calibration(float(refined.x), stretch)
+    return Calibration(float(refined.x), stretch, shift)
 
 
 def with_doubts(
@@ -179,7 +236,7 @@ def with_doubts(
     weights : ndarray of shape (n_classes n_samples,)
     """
     n_classes = max(2, len(y))
-    numbers = (y[0] > 0.0).astype(np.intp) if len(y) == 1 else y.argmax(axis=0)
+    numbers = _class_numbers(y)
     # Rows of one weight count as they are, and rows of hardly any weight hardly.
     relative = weights / weights.max()
     unit = relative @ relative / relative.sum()

@@ -81,14 +81,14 @@ class RidgeSpectrum:
         mean = float(self.values.sum() / self.weights.sum())
         return mean if mean > 0.0 else 1.0
 
-    def predictions(self, shift: float, unit: float = np.inf) -> FloatArray:
+    def predictions(self, shift: float, unit: float | FloatArray = np.inf) -> FloatArray:
         """Prediction of every row by a fit without it, (n_targets, n_samples).
 
         Parameters
         ----------
         shift : float
             alpha, in the units of the kernel.
-        unit : float
+        unit : float or ndarray of shape (n_samples,)
             Weight that is left out, at most that of the row.
         """
         residuals, free = self.residuals(shift)

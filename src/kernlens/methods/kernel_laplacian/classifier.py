@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -59,13 +60,18 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         log-odds are multiplied by the second. Both are learned from labelled rows left out if every
         class has five, where a label of a class with N of them is right with probability
         (N + 1)/(N + 2); otherwise they are 0.9 and 1.
+    shift_ : ndarray of shape (n_targets,)
+        Added to log-odds; zero here.
     mu_, alpha_ : float
         What was used, for standardised columns.
     alpha_search_ : dict
         ``"alpha"``, ``"ratio"`` (mu over alpha), ``"mu"`` and ``"loss"`` of the penalties compared,
         and the position ``"chosen"``; only if there was something to choose.
-    solver_, length_scale_ : str, float
+    solver_ : str
         What was used.
+    length_scale_ : float or ndarray of shape (n_varying,)
+        The length scale, or one for every column as in `inputs_`; `mu_` then is for gradients
+        along columns times the shortest length over theirs.
     n_labeled_ : int
         Number of labelled rows, repeated ones counted once.
     centers_, coef_ : ndarray of shape (n_centers, n_varying), (n_targets, n_centers)
@@ -191,6 +197,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         classes, targets, weights = labels_with_gaps(
             labels, weights, self.unlabeled, self.class_weight, type(self).__name__
         )
+        self.shift_ = np.zeros(len(targets))
         self.classes_ = classes
         self._fit_with_gaps(rows, targets, weights, X_unlabeled)
         return self
@@ -213,7 +220,7 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
     def _calibrate(self, learner: Any, learned: Any) -> None:
         positive = learner.rows.y > 0
         fewest = int(min(positive.sum(axis=1).min(), (~positive).sum(axis=1).min()))
-        found = UNCALIBRATED
+        found = replace(UNCALIBRATED, shift=self.shift_)
         if fewest >= CALIBRATION_LABELS:
             left = learner.left_out(learned)
             found = calibrate(*with_doubts(left.decision, left.y, left.weights))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from kernlens._validation import check_magnitude, check_sequence, check_spread
 from kernlens._warnings import warn
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
+from kernlens.kernels.derivatives import RadialDerivatives
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
 from kernlens.methods.kernel_laplacian.plan import (
@@ -27,6 +29,7 @@ from kernlens.methods.kernel_laplacian.plan import (
     LearnedLaplacian,
     has_target,
 )
+from kernlens.methods.kernel_laplacian.relevance import RELEVANCE_ROWS, learned_relevance
 from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSpace
 
 #: Number of derivatives up to which ``solver="auto"`` is exact; more cost seconds and gain little.
@@ -156,11 +159,30 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         if plan.given is None or is_classifier(self):
             # Slopes of functions at rows that are left out.
             held += 200.0 * plan.n_components * self._rank(data.rows.X.shape[1])
+        if self._learns_relevance(plan):
+            held = max(held, 10.0 * float(min(n_points, RELEVANCE_ROWS)) ** 2)
         return self._memory_of(n_points, n_columns, plan.n_components, held)
 
     def _learner(self, data: FitData, plan: LaplacianPlan, stage: Stage | None) -> LaplacianLearner:
-        rows = LabeledPoints.of(data.rows).in_units_of(plan.length)
-        return LaplacianLearner(plan, rows, self.n_jobs, stage)
+        rows = LabeledPoints.of(data.rows)
+        plan = self._with_relevance(plan, rows)
+        return LaplacianLearner(plan, rows.in_units_of(plan.lengths), self.n_jobs, stage)
+
+    def _learns_relevance(self, plan: LaplacianPlan) -> bool:
+        automatic = plan.mus is None and plan.alphas is None and isinstance(self.length_scale, str)
+        return automatic and isinstance(plan.kernel, RadialDerivatives)
+
+    def _with_relevance(self, plan: LaplacianPlan, rows: LabeledPoints) -> LaplacianPlan:
+        """The plan with a length scale for every column, where all that scales is automatic."""
+        relevance = None
+        if self._learns_relevance(plan):
+            relevance = learned_relevance(plan.kernel, rows, self._length)
+        if relevance is None:
+            return plan
+        points = rows.points * relevance
+        length = self._length(points)
+        unit = (self._typical_length(points) / length) ** 2 / points.shape[1]
+        return replace(plan, length=length, relevance=relevance, ratio_unit=unit)
 
     def _store(self, data: FitData, plan: LaplacianPlan, learned: LearnedLaplacian) -> None:
         self.mu_ = learned.mu

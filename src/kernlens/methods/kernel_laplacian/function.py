@@ -26,7 +26,7 @@ class LaplacianFunction(ABC):
     ----------
     coefficients : ndarray of shape (n_targets, m)
     intercept : ndarray of shape (n_targets,)
-    length : float
+    length : float or ndarray of shape (d,)
         What inputs are divided by before anything else.
     n_jobs : int or None
         Threads.
@@ -36,7 +36,7 @@ class LaplacianFunction(ABC):
 
     coefficients: FloatArray
     intercept: FloatArray
-    length: float = 1.0
+    length: float | FloatArray = 1.0
     n_jobs: int | None = None
 
     @abstractmethod

@@ -109,7 +109,7 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedLaplacian
     ) -> Directions:
         """Directions of a function learned on other rows, with the chosen penalties."""
-        points = LabeledPoints.of(rows).in_units_of(self.plan.length)
+        points = LabeledPoints.of(rows).in_units_of(self.plan.lengths)
         part = LaplacianLearner(self.plan, points, self.n_jobs)
         return part._solve(learned.penalties, None).directions
 
@@ -126,10 +126,10 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
         solution = self.solver.fit(penalties, searched=search is not None)
         function = replace(solution.function, n_jobs=self.n_jobs)
         few = slice(0, GRADIENT_POINTS)
-        slopes = function.gradient(self.rows.points[few]) / self.plan.length
+        slopes = function.gradient(self.rows.points[few]) / self.plan.lengths
         product = average_outer_product(slopes, self.rows.weights[few])
         return LearnedLaplacian(
-            function=replace(function, length=self.plan.length),
+            function=replace(function, length=self.plan.lengths),
             directions=Directions(
                 *leading_directions(product),
                 of_inputs=np.sqrt(np.maximum(np.diagonal(product), 0.0)),

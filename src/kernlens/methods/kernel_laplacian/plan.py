@@ -84,8 +84,8 @@ class LabeledPoints:
         """Points of the labelled rows, (n_labeled, d)."""
         return self.points[self.labeled]
 
-    def in_units_of(self, length: float) -> LabeledPoints:
-        """The same with points divided by a length."""
+    def in_units_of(self, length: float | FloatArray) -> LabeledPoints:
+        """The same with points divided by a length, or by one for every column."""
         return replace(self, points=self.points / length)
 
     def on_points(self, a: FloatArray) -> FloatArray:
@@ -154,7 +154,9 @@ class LaplacianPlan:
     seed : int
         All that is drawn follows from it.
     length : float
-        The length scale, in units of the inputs.
+        The length scale, in units of the inputs; the shortest, if columns have their own.
+    relevance : ndarray of shape (d,) or None
+        Factors of the inputs, the largest of which is 1; None for inputs as they are.
     """
 
     kernel: KernelDerivatives
@@ -169,6 +171,12 @@ class LaplacianPlan:
     tol: float
     seed: int
     length: float = 1.0
+    relevance: FloatArray | None = None
+
+    @property
+    def lengths(self) -> float | FloatArray:
+        """The length scale, or that of every column."""
+        return self.length if self.relevance is None else self.length / self.relevance
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -183,7 +191,7 @@ class LaplacianPlan:
         return Penalties(self.mus[0] / self.alphas[0], self.alphas[0])
 
     def mu_of(self, penalties: Penalties) -> float:
-        """Strength of the penalty on gradients in the inputs, as they are before the kernel."""
+        """Strength of the penalty on gradients in the inputs, times their relevance."""
         mu = penalties.mu
         if self.mus is not None:
             # The product of ratio and alpha is the given value but for rounding.

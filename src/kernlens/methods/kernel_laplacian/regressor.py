@@ -51,8 +51,11 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     alpha_search_ : dict
         ``"alpha"``, ``"ratio"`` (mu over alpha), ``"mu"`` and ``"loss"`` of the penalties compared,
         and the position ``"chosen"``; only if there was something to choose.
-    solver_, length_scale_ : str, float
+    solver_ : str
         What was used.
+    length_scale_ : float or ndarray of shape (n_varying,)
+        The length scale, or one for every column as in `inputs_`; `mu_` then is for gradients
+        along columns times the shortest length over theirs.
     n_labeled_ : int
         Number of labelled rows, repeated ones counted once.
     centers_, coef_ : ndarray of shape (n_centers, n_varying), (n_targets, n_centers)
@@ -107,7 +110,8 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     *Cost* with n points, d columns, r = min(n_neighbors, d) directions (d for the Euclidean
     metric) and m centres: Nystrom O(n m^2 r + m^3), without the factor r for the Euclidean metric;
     exact O((n r)^3); conjugate gradients O(n^2 d) an iteration. Memory in bytes: about
-    ``8 (6 n d + 10 m^2 + 200 m r + 2e7)``; exact, in addition ``32 (n (r + 1))^2``; conjugate
+    ``8 (6 n d + 10 m^2 + 200 m r + 2e7)``, where lengths of columns may be learned with m at least
+    ``min(n, 1000)`` in the square; exact, in addition ``32 (n (r + 1))^2``; conjugate
     gradients ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at
     most.
 

@@ -44,7 +44,7 @@ class KernelSpace(SavedMixin):
 
     coef_: FloatArray
     intercept_: FloatArray
-    length_scale_: float
+    length_scale_: float | FloatArray
     centers_: FloatArray
     slopes_: FloatArray
     frequencies_: FloatArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
@@ -16,7 +17,7 @@ from kernlens.base.arrays import (
     one_hot,
     plus_minus_one,
 )
-from kernlens.base.calibration import CalibratedMixin, calibrate
+from kernlens.base.calibration import CalibratedMixin, calibrate, evened
 from kernlens.base.class_weights import class_weighted, refuse_balanced
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.learner import Learner
@@ -38,11 +39,13 @@ class RandomFeatureClassifierMixin(CalibratedMixin, DecisionClassifierMixin):
     """
 
     def _fit_labels(self, X: FloatArray, labels: EncodedLabels, weights: FloatArray) -> None:
-        self._fit_encoded(X, plus_minus_one(labels.targets), weights, SquaredLoss())
+        targets = plus_minus_one(labels.targets)
+        weights, self.shift_ = evened(targets, weights)
+        self._fit_encoded(X, targets, weights, SquaredLoss())
 
     def _calibrate(self, learner: Learner[Any], learned: Any) -> None:
         rows = learner.left_out(learned)
-        self._keep_calibration(calibrate(rows.decision, rows.y, rows.weights))
+        self._keep_calibration(calibrate(rows.decision, rows.y, rows.weights, self.shift_))
 
     @available_if(can_stream)
     @all_or_nothing
@@ -82,6 +85,8 @@ class RandomFeatureClassifierMixin(CalibratedMixin, DecisionClassifierMixin):
         )
         targets = plus_minus_one(one_hot(y, self.classes_, type(self).__name__))
         weights = class_weighted(self.class_weight, y, weights, self.classes_)
+        # Batches to come may have other shares of the classes.
+        self.shift_ = np.zeros(len(targets))
         self._partial_fit_encoded(X, targets, weights)
         return self
 
@@ -93,7 +98,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
     The squared loss on labels +1 and -1, one score per class if there are more than two, of the
     functions of :class:`RKHSWeightingRegressor`, as in the paper [1]_. The best such score is
     2p - 1: probabilities are (1 + score)/2, drawn in or stretched as rows left out say, which does
-    not change which class wins.
+    not change which class wins, and shifted where classes are rare.
 
     Parameters
     ----------
@@ -106,6 +111,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
     trusted_score_, stretch_ : float
         Size of a score f up to which (1 + f)/2 is taken for the probability, and factor of the
         log-odds, at least 1.
+    shift_ : ndarray of shape (n_targets,)
+        Added to log-odds where rare classes count more in the fit, else zero.
     components_ : ndarray of shape (n_directions_, n_features)
         Leading eigenvectors of the average outer product of gradients of the function, for X in its
         own units. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the function
@@ -157,7 +164,10 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
     -----
     The objective, the choice of settings, cost and memory are those of
     :class:`RKHSWeightingRegressor`, for labels +1 and -1 as they are: they are not standardised.
-    Two classes have one score, and more have one each.
+    Two classes have one score, and more have one each. A class with less than a fifth of an equal
+    share of the weight counts as if it had that, one of two classes as a tenth, because the squared
+    loss would otherwise be about the others; log-odds are shifted in return, so that probabilities
+    are those of the rows as they are. Batches of `partial_fit` count as they are.
 
     Probabilities are calibrated on at most 2000 rows, each predicted by a fit without it; for
     ``"lasso"`` and ``"sfgd"`` on a fifth of the rows, by one more fit without that fifth.
@@ -225,7 +235,7 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
     The squared loss on labels +1 and -1, one score per class if there are more than two, of the
     functions of :class:`RandomKitchenSinksRegressor`. The best such score is 2p - 1: probabilities
     are (1 + score)/2, drawn in or stretched as rows left out say, which does not change which class
-    wins.
+    wins, and shifted where classes are rare.
 
     Parameters
     ----------
@@ -238,6 +248,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
     trusted_score_, stretch_ : float
         Size of a score f up to which (1 + f)/2 is taken for the probability, and factor of the
         log-odds, at least 1.
+    shift_ : ndarray of shape (n_targets,)
+        Added to log-odds where rare classes count more in the fit, else zero.
     components_ : ndarray of shape (n_directions_, n_features)
         Leading eigenvectors of the average outer product of gradients of the function, for X in its
         own units. The rows of ``loadings_ = components_ * scale_`` are orthonormal; the function
@@ -285,7 +297,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
     -----
     The objective, the choice of settings, cost and memory are those of
     :class:`RandomKitchenSinksRegressor`, for labels +1 and -1 as they are: they are not
-    standardised. Two classes have one score, and more have one each.
+    standardised. Two classes have one score, and more have one each. Rare classes count more, as in
+    :class:`RKHSWeightingClassifier`.
 
     Probabilities are calibrated on at most 2000 rows, each predicted by a fit without it; for
     ``"lasso"`` on a fifth of the rows, by one more fit without that fifth.

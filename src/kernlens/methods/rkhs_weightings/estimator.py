@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
@@ -133,6 +134,7 @@ class BaseRandomFeatures(FittingMixin):
             n_weights=int(self.n_random_features),
             descent=self._descent,
             seed=data.seed,
+            of_classes=is_classifier(self),
             n_columns=data.columns.n_varying,
             limits=self._limits,
         )

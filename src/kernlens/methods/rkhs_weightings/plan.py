@@ -64,6 +64,8 @@ class WeightingPlan:
         How stochastic descent goes.
     seed : int
         Weights and batches are drawn from it.
+    of_classes : bool
+        Whether targets are labels +1 and -1, whose rows may have a weight for every class.
     n_columns : int or None
         Inputs that come from columns, before that of the bias; None for all of them.
     batch : bool
@@ -84,6 +86,7 @@ class WeightingPlan:
     n_weights: int
     descent: FunctionalGradient
     seed: int
+    of_classes: bool = False
     n_columns: int | None = None
     batch: bool = False
     sums: dict[str, Any] | None = None

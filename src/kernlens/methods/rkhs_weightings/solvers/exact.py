@@ -17,7 +17,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     WeightingSolver,
     kernel_unit,
     log_norms,
-    small_weight,
 )
 
 
@@ -84,7 +83,7 @@ class Exact(WeightingSolver):
         if spectrum is None:
             spectrum, _ = self._spectrum_of(candidate, part)
         log_factor = candidate.log_unit(self.plan.kernel_penalty)
-        mixture, small = solution.mixture, small_weight(self.rows.weights)
+        mixture, small = solution.mixture, self._small_weights[: len(part.X)]
         shifts = self._shifts(mixture.alphas, spectrum.unit, log_factor)
         decision = mixture.mean([spectrum.predictions(shift, small) for shift in shifts])
         return LeftOut(decision, part.y, part.weights)

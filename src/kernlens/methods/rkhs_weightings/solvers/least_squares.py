@@ -22,7 +22,6 @@ from kernlens.methods.rkhs_weightings.solvers.solver import (
     WeightingSolver,
     feature_unit,
     log_norms,
-    small_weight,
 )
 
 #: Sums of products in single precision have errors of about 1e-7 of the largest: they are good
@@ -114,7 +113,7 @@ class LeastSquares(WeightingSolver):
         assert isinstance(solution, SystemSolution)
         part = self.rows.take(slice(0, self.plan.limits.leave_one_out))
         P = solution.space.matrix(part.X).astype(np.float64, copy=False)
-        left = np.minimum(part.weights, small_weight(self.rows.weights))
+        left = np.minimum(part.weights, self._small_weights[: len(part.X)])
         predictions = [
             solution.system.left_out(P, part.y, left, shift) for shift in solution.shifts
         ]

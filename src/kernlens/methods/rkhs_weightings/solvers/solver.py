@@ -141,6 +141,23 @@ class WeightingSolver(ABC):
             function = others.fit(setting.instantiation, (setting.alpha,)).function
         return LeftOut(function.decision(part.X), part.y, part.weights)
 
+    @property
+    def _small_weights(self) -> FloatArray:
+        """What is left out of every row at most, (n_rows,): the weight of single rows.
+
+        Classes may count more than others, and have single rows of their own weight.
+        """
+        weights = self.rows.weights
+        if not self.plan.of_classes:
+            return np.full(len(weights), small_weight(weights))
+        y = self.rows.y
+        numbers = (y[0] > 0.0).astype(np.intp) if len(y) == 1 else y.argmax(axis=0)
+        small = np.empty_like(weights)
+        for number in np.unique(numbers):
+            members = numbers == number
+            small[members] = small_weight(weights[members])
+        return small
+
     @staticmethod
     def _cut(n_rows: int) -> int:
         """How many of some rows are held out."""
