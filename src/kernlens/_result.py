@@ -17,6 +17,7 @@ class Status(Enum):
     PLAIN = (
         "no directions found that predict better than all columns alike; plain kernel ridge kept"
     )
+    CONSTANT = "nothing predicts held-out rows better than a constant; hardly more was kept"
     NOTHING = "no direction predicts held-out rows better than a constant; n_directions_ is 0"
     LASSO = "the path of the Lasso was lost before alpha was reached; raise alpha"
     INTERRUPTED = "interrupted; the best state reached so far was kept"

@@ -410,5 +410,7 @@ def _learn_or_keep(learner: Learner[Any]) -> Any:
 def _warn_of_the_end(status: Status) -> None:
     if status is Status.MAX_ITER:
         warn(f"The fit {status.value}.", ConvergenceWarning)
-    if status is Status.NOTHING:
+    if status in (Status.NOTHING, Status.CONSTANT):
         warn(f"The fit found that {status.value}.", UserWarning)
+    if status is Status.PLAIN:
+        warn(f"The fit ended with {status.value}.", UserWarning)

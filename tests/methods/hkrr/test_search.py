@@ -96,17 +96,21 @@ def test_objectives_go_down_along_every_step(loss):
         maps = setting.maps
 
 
-def scripted(monkeypatch, losses):
+def scripted(monkeypatch, losses, **options):
     """A search whose maps never move and whose held-out losses are given."""
     given = iter(losses)
-    search = search_of(alphas=tuple(10.0 ** -np.arange(len(losses))))
+    search = search_of(alphas=tuple(10.0 ** -np.arange(len(losses))), **options)
     search.splits = search.splits[:1]
     monkeypatch.setattr(
         SettingSearch,
         "_step",
         lambda self, split, B, alpha: self.problem.objective(split.train, split.Z, alpha).at(B),
     )
-    monkeypatch.setattr(hyper_kernel_search, "score_point", lambda *arguments: next(given))
+    monkeypatch.setattr(
+        hyper_kernel_search,
+        "row_losses",
+        lambda problem, point, test, bounds: np.full(len(test.X), next(given)),
+    )
     search.follow([near_truth(1)])
     return search
 
@@ -298,3 +302,27 @@ def test_clipping_within_the_range_of_the_targets_never_hurts():
     bounds = (split.test.y.min(axis=1), split.test.y.max(axis=1))
     free = score_point(search.problem, point, split.test, None)
     assert score_point(search.problem, point, split.test, bounds) < free
+
+
+def test_a_path_ends_where_the_loss_is_at_its_floor(monkeypatch):
+    search = scripted(monkeypatch, [8.0, 4.0, 2.0, 1.0, 0.5, 0.25], floor=1.5)
+    assert [setting.loss for setting in search.visited] == [8.0, 4.0, 2.0, 1.0]
+
+
+def test_the_smoothest_is_the_largest_alpha_within_a_standard_error():
+    search = search_of()
+    search.splits = search.splits[:1]
+    weights = search.splits[0].test.weights
+    noise = np.random.default_rng(0).standard_normal(len(weights))
+    noise -= np.average(noise, weights=weights)
+    error = np.linalg.norm(weights / weights.sum() * noise)
+
+    def tried(alpha, worse):
+        losses = 1.0 + (0.0 if worse is None else noise + worse * error)
+        return Visited(2, alpha, float(np.average(losses, weights=weights)), (), 0, losses)
+
+    best = tried(1e-4, None)
+    best = dataclasses.replace(best, row_losses=np.ones(len(weights)))
+    settings = [tried(0.1, 1.01), tried(1e-2, 0.99), tried(1e-3, 0.5), best]
+    assert search.smoothest(settings) is settings[1]
+    assert search.smoothest(settings[::3]) is best
