@@ -225,6 +225,14 @@ def test_separable_classes(n_classes, alpha):
     assert np.all((proba >= 0) & (proba <= 1))
 
 
+@pytest.mark.parametrize("alpha", [0.4, [1.0, 0.1, 1e-3]])
+def test_given_alphas_are_tried_however_easy_the_classes_are(alpha):
+    X, y = sample(n=60, noise=0.0)
+    X[:, 0] += 50.0 * y
+    model = fit(X, y, alpha=alpha, refit=20)
+    assert set(model.alpha_search_["alpha"]) == set(np.atleast_1d(alpha))
+
+
 def test_iris():
     X, y = load_iris(return_X_y=True)
     model = HKRRClassifier(**{**FAST, "alpha": [1e-1, 1e-2, 1e-3], "max_iter": 20})

@@ -150,11 +150,8 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         """Settings of the map and of the last fit by squares, on held-out rows."""
         search = self.searched = self._search()
         eligible = self._eligible(search)
-        # Squares are flat where classes are told apart: small values of alpha gain nothing that can
-        # be seen there, and lose on other rows.
-        cautious = not self.problem.loss.quadratic and self.plan.alphas is None
         best = min(eligible, key=lambda setting: setting.loss)
-        chosen = search.smoothest(eligible) if cautious else best
+        chosen = search.smoothest(eligible) if self._cautious else best
         record = search.record(chosen, eligible)
         if self.plan.refit_centers is None:
             tuned = Tuned(1.0, chosen.alpha, chosen.loss)
@@ -164,6 +161,15 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         last = self._tune_last(splits, chosen.maps, tuned)
         choice = Choice(chosen.alpha, chosen.maps, splits, record, tuned, last)
         return self._or_constant(self._or_plain(choice))
+
+    @property
+    def _cautious(self) -> bool:
+        """Whether alphas that gain nothing that can be seen are left alone.
+
+        Squares are flat where classes are told apart: small values of alpha lose on other rows.
+        Given ones are all tried.
+        """
+        return not self.problem.loss.quadratic and self.plan.alphas is None
 
     def _or_plain(self, choice: Choice) -> Choice:
         """All columns alike, if that predicts better than the learned map."""
@@ -233,7 +239,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
             self.score_bounds,
             self._progress("choosing settings"),
             self._watch,
-            0.0 if self.problem.loss.quadratic else CLASS_FLOOR * nothing,
+            CLASS_FLOOR * nothing if self._cautious else 0.0,
         )
         starts = self.first_maps(splits[0])
         for attempt in range(RESTARTS + 1):
