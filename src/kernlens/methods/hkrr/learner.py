@@ -17,7 +17,7 @@ from kernlens.fits.held_out import Split
 from kernlens.fits.projected_function import ProjectedKernelFunction
 from kernlens.fits.tuned_alpha import tune_alpha, tune_scale
 from kernlens.fits.tuned_ridge import Tuned, settle_refit, tune_refit
-from kernlens.methods.hkrr.objective import HyperKernelPoint
+from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
 from kernlens.methods.hkrr.plan import Choice, LearnedKernel
 from kernlens.methods.hkrr.problem import constant_loss, held_out_constant
 from kernlens.methods.hkrr.search import SHARE, SettingSearch, Visited, direction_strengths
@@ -345,8 +345,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         sample = self.rows.take(slice(0, SLOPE_ROWS))
         objective = self.problem.objective(sample, Z, tuned.alpha)
         point = objective.with_coefficients(B, coefficients, intercept)
-        # Without a learning that ended, the objective is that of the function that is kept.
-        value = result.history[-1] if result.history else self.problem.value(objective, point)
+        value = result.history[-1] if result.history else self._value(objective, point, W, alpha)
         return LearnedKernel(
             function=ProjectedKernelFunction(
                 B, Z, coefficients, intercept, self.problem.kernel, self.problem.n_jobs
@@ -366,6 +365,20 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
             plain=result.status is Status.PLAIN,
             screened=self.unscreened is not None,
         )
+
+    def _value(
+        self, objective: HyperKernelObjective, point: HyperKernelPoint, W: FloatArray, alpha: float
+    ) -> float:
+        """The objective without a learning that ended: of the function that is kept.
+
+        Of classes it is that of squares at the map, as it is while a map is learned.
+        """
+        if not self.problem.loss.quadratic:
+            rows = self.learning_rows()
+            Z = self.draw_centers(rows, self.plan.centers.number)
+            objective = self.learning.objective(rows, Z, alpha)
+            point = objective.at(W)
+        return self.learning.value(objective, point)
 
     def _progress(self, name: str) -> Progress | None:
         return None if self.stage is None else self.stage(name)

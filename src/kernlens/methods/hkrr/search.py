@@ -113,7 +113,7 @@ class SettingSearch:
             self.visited.append(Visited(len(maps[0]), alpha, loss, maps, self.attempt, rows))
             worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, loss)
-            if worse == PATIENCE or loss <= self.floor:
+            if worse == PATIENCE or loss < self.floor:
                 return
 
     def _mean(self, k: int, losses: FloatArray) -> float:
