@@ -485,5 +485,5 @@ def _warn_of_the_end(status: Status) -> None:
         warn(f"The fit {status.value}.", ConvergenceWarning)
     if status is Status.LASSO:
         warn(f"The fit ended early: {status.value}.", ConvergenceWarning)
-    if status in (Status.NOTHING, Status.PLAIN):
+    if status in (Status.NOTHING, Status.CONSTANT, Status.PLAIN):
         warn(f"The fit found that {status.value}.", UserWarning)

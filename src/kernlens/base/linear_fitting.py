@@ -115,7 +115,7 @@ class LinearPartMixin:
             if other.learned.status in (Status.INTERRUPTED, Status.STOPPED):
                 return _ended_early(fit, reporter)
             if self._predicts_better(other, fit, ridge):
-                return other
+                return _beside_what_predicts(other)
         if ridge.beyond.any() and fit.data.plain is not None:
             part = LinearPart.going_on(ridge, fit.data.targets.scale, fit.data.plain)
             return replace(fit, data=replace(fit.data, linear=part))
@@ -157,3 +157,10 @@ def _ended_early(fit: Fit, reporter: Reporter | None) -> Fit:
     stopped = reporter is not None and reporter.stopped
     status = Status.STOPPED if stopped else Status.INTERRUPTED
     return replace(fit, learned=replace(fit.learned, status=status))
+
+
+def _beside_what_predicts(fit: Fit) -> Fit:
+    """The fit beside a line: that it found nothing more is no reason to warn."""
+    if fit.learned.status in (Status.CONSTANT, Status.PLAIN):
+        return replace(fit, learned=replace(fit.learned, status=Status.CONVERGED))
+    return fit

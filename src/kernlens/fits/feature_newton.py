@@ -155,7 +155,7 @@ class FeatureNewton:
         Exact for one target; for several it keeps their sum, which the multinomial loss does not
         see, apart from the rest.
         """
-        factor = _factor_of(self._gram(curvature), ridge)
+        factor = _factor_of(self._gram(curvature, positive=True), ridge)
         return lambda r: cho_solve((factor, False), r.T, check_finite=False).T
 
     def _patience(self, root: CurvatureRoot) -> int:
@@ -190,11 +190,16 @@ class FeatureNewton:
 
         return solve
 
-    def _gram(self, curvature: FloatArray) -> FloatArray:
+    def _gram(self, curvature: FloatArray, *, positive: bool = False) -> FloatArray:
         """``A^T diag(curvature) A``, in blocks: all weighted rows would be a second copy of A."""
         matrix = np.zeros((self.A.shape[1], self.A.shape[1]))
         for rows in split_range(len(self.A), ROWS_PER_BLOCK):
-            matrix += self.A[rows].T @ (self.A[rows] * curvature[rows, None])
+            if positive:
+                # The same array on both sides: BLAS then computes half of a symmetric product.
+                scaled = self.A[rows] * np.sqrt(curvature[rows, None])
+                matrix += scaled.T @ scaled
+            else:
+                matrix += self.A[rows].T @ (self.A[rows] * curvature[rows, None])
         return matrix
 
     def _violation(self, point: _Point) -> float:

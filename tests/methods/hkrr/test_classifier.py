@@ -65,9 +65,11 @@ def test_decision_and_objective_are_the_oracle_s(n_classes, kernel):
     K = hkrr.kernel_matrix(kernel, B, X, model.centers_)
     Kzz = hkrr.center_matrix(kernel, B, model.centers_, JITTER)
     data = (encoded, weights, model.alpha_)
-    a, c = hkrr.polished_coefficients(loss, K, Kzz, *data)
-    value = hkrr.fixed_kernel_objective(loss, K, Kzz, a, c, *data)
+    # The map is learned by squares, and the last fit has the loss of classes.
+    a, c = hkrr.polished_coefficients("squared", K, Kzz, *data)
+    value = hkrr.fixed_kernel_objective("squared", K, Kzz, a, c, *data)
     assert model.objective_ == pytest.approx(value, rel=1e-7)
+    a, c = hkrr.polished_coefficients(loss, K, Kzz, *data)
     expected = softmax(a @ K.T + c[:, None], axis=0) if n_classes > 2 else a @ K.T + c[:, None]
     found = rows_of_targets(model.decision_function(X))
     # Scores of several classes are known up to a constant.
@@ -221,6 +223,14 @@ def test_separable_classes(n_classes, alpha):
     proba = model.predict_proba(X)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.all((proba >= 0) & (proba <= 1))
+
+
+@pytest.mark.parametrize("alpha", [0.4, [1.0, 0.1, 1e-3]])
+def test_given_alphas_are_tried_however_easy_the_classes_are(alpha):
+    X, y = sample(n=60, noise=0.0)
+    X[:, 0] += 50.0 * y
+    model = fit(X, y, alpha=alpha, refit=20)
+    assert set(model.alpha_search_["alpha"]) == set(np.atleast_1d(alpha))
 
 
 def test_iris():

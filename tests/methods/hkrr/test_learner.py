@@ -11,6 +11,7 @@ import pytest
 
 from kernlens._result import Status
 from kernlens._rows import canonical_rows
+from kernlens.fits.column_screening import relevant_columns
 from kernlens.fits.tuned_ridge import Tuned
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.methods.hkrr import learner as hyper_kernel_learning
@@ -53,6 +54,12 @@ PLANS = {
 
 class Recording(HyperKernelProblem):
     """Writes down the alpha, start and end of every minimisation."""
+
+    @property
+    def by_squares(self):
+        problem = super().by_squares
+        object.__setattr__(problem, "calls", self.calls)
+        return problem
 
     def minimize(self, objective, start, **options):
         result = super().minimize(objective, start, **options)
@@ -235,10 +242,108 @@ def test_the_plain_map_wins_or_loses_by_its_held_out_loss(monkeypatch, gain, pla
         assert learned.directions.importances.shape == (4,)
 
 
-def test_with_a_given_width_there_is_no_plain_map(monkeypatch):
+@pytest.mark.parametrize(("gain", "plain"), [(-np.inf, True), (1.0, False)])
+def test_with_a_given_width_the_plain_map_needs_a_clear_gain(monkeypatch, gain, plain):
     monkeypatch.setattr(hyper_kernel_learning, "PLAIN_GAIN", -np.inf)
+    monkeypatch.setattr(hyper_kernel_learning, "GIVEN_GAIN", gain)
     learned = learner(PLANS["refit"]).learn()
-    assert learned.status is not Status.PLAIN and learned.W.shape == (2, 4)
+    assert (learned.status is Status.PLAIN) == plain
+    assert learned.W.shape == ((4, 4) if plain else (2, 4))
+
+
+def test_a_map_of_too_few_rows_gives_way_to_the_plain_one():
+    # The sum of all squares is no function of one direction.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 4))
+    rows = canonical_rows(X, np.sum(X**2, axis=1)[None], np.ones(150))
+    plan = dataclasses.replace(BASE, n_components=(1,), refit_centers=60)
+    learned = HyperKernelLearner(problem_of(), rows, plan, 0).learn()
+    assert learned.status is Status.PLAIN and learned.W.shape == (4, 4)
+
+
+# -- columns that are left out, and constants ------------------------------------------------------
+
+
+def few_of_many(n=200, n_columns=40, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, n_columns))
+    y = np.abs(X[:, 3]) + 0.5 * X[:, 7] + noise * rng.standard_normal(n)
+    return canonical_rows(X, (y - y.mean())[None], np.ones(n))
+
+
+SCREENED = dataclasses.replace(AUTOMATIC, screen=True)
+
+
+def test_columns_that_do_not_matter_are_left_out():
+    made = HyperKernelLearner(problem_of(), few_of_many(), SCREENED, 0)
+    learned = made.learn()
+    assert learned.screened
+    assert set(np.flatnonzero(learned.W.any(axis=0))) >= {3, 7}
+    assert np.count_nonzero(learned.W.any(axis=0)) < 10
+    assert learned.directions.components.shape[1] == 40
+    held = few_of_many(seed=1)
+    error = np.mean((learned.function.decision(held.X) - held.y) ** 2)
+    assert error < 0.15 * held.y.var()
+    parts = made.left_out(learned)
+    assert np.mean((parts.decision - parts.y) ** 2) < 0.2 * parts.y.var()
+
+
+def test_without_a_gain_no_column_is_left_out(monkeypatch):
+    monkeypatch.setattr(hyper_kernel_learning, "SCREEN_GAIN", 1.0)
+    learned = HyperKernelLearner(problem_of(), few_of_many(n=80), SCREENED, 0).learn()
+    assert not learned.screened and learned.W.any(axis=0).all()
+
+
+def test_every_part_leaves_out_columns_of_its_own():
+    """Rows that are held out have no say in which columns are used."""
+    rows = few_of_many(n=90)
+    screened = HyperKernelLearner(problem_of(), rows, SCREENED, 0).screened()
+    for (train, test), split in zip(screened.folds(), screened.splits(), strict=True):
+        kept = relevant_columns(rows.take(train))
+        np.testing.assert_array_equal(split.train.X, rows.X[train] * kept)
+        np.testing.assert_array_equal(split.test.X, rows.X[test] * kept)
+    np.testing.assert_array_equal(screened.used, relevant_columns(rows))
+    np.testing.assert_array_equal(screened.rows.X, rows.X * screened.used)
+
+
+def test_what_was_left_out_stays_out_when_a_fit_goes_on():
+    rows = few_of_many()
+    learned = HyperKernelLearner(problem_of(), rows, SCREENED, 0).learn()
+    kept = KeptSettings(learned.alpha, Tuned(learned.scale, learned.refit_alpha, np.nan))
+    plan = dataclasses.replace(SCREENED, start=learned.W, kept=kept)
+    again = HyperKernelLearner(problem_of(), rows, plan, 0).learn()
+    assert again.screened
+    np.testing.assert_array_equal(again.W.any(axis=0), learned.W.any(axis=0))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_noise_leaves_hardly_more_than_a_constant(loss):
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(150) if loss == "squared" else rng.integers(0, 2, 150).astype(float)
+    rows = canonical_rows(rng.standard_normal((150, 12)), y[None], np.ones(150))
+    learned = HyperKernelLearner(problem_of(loss), rows, AUTOMATIC, 0).learn()
+    assert learned.status is Status.CONSTANT
+    values = learned.function.decision(rng.standard_normal((50, 12)))
+    assert np.ptp(values) < 0.01
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multinomial"])
+def test_maps_of_classes_are_learned_by_squares(loss):
+    made, by_squares = learner(loss=loss), learner(loss=loss, problem=problem_of("squared"))
+    learned, expected = made.learn(), by_squares.learn()
+    np.testing.assert_array_equal(learned.W, expected.W)
+    assert learned.history == expected.history
+    rows = made.rows
+    K = hkrr.kernel_matrix("gaussian", learned.W, rows.X, learned.function.Z)
+    Kzz = hkrr.center_matrix("gaussian", learned.W, learned.function.Z, 1e-10)
+    data = (rows.y, rows.weights, learned.refit_alpha)
+    a, c = hkrr.polished_coefficients(loss, K, Kzz, *data)
+    best = hkrr.fixed_kernel_objective(loss, K, Kzz, a, c, *data)
+    function = learned.function
+    found = hkrr.fixed_kernel_objective(
+        loss, K, Kzz, function.coefficients, function.intercept, *data
+    )
+    assert found == pytest.approx(best, rel=1e-7)
 
 
 # -- restarts -------------------------------------------------------------------------------------

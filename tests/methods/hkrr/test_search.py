@@ -96,17 +96,21 @@ def test_objectives_go_down_along_every_step(loss):
         maps = setting.maps
 
 
-def scripted(monkeypatch, losses):
+def scripted(monkeypatch, losses, **options):
     """A search whose maps never move and whose held-out losses are given."""
     given = iter(losses)
-    search = search_of(alphas=tuple(10.0 ** -np.arange(len(losses))))
+    search = search_of(alphas=tuple(10.0 ** -np.arange(len(losses))), **options)
     search.splits = search.splits[:1]
     monkeypatch.setattr(
         SettingSearch,
         "_step",
         lambda self, split, B, alpha: self.problem.objective(split.train, split.Z, alpha).at(B),
     )
-    monkeypatch.setattr(hyper_kernel_search, "score_point", lambda *arguments: next(given))
+    monkeypatch.setattr(
+        hyper_kernel_search,
+        "row_losses",
+        lambda problem, point, test, bounds: np.full(len(test.X), next(given)),
+    )
     search.follow([near_truth(1)])
     return search
 
@@ -126,7 +130,8 @@ def scripted(monkeypatch, losses):
 )
 def test_a_path_ends_after_so_many_alphas_without_gain(monkeypatch, losses, n_visited):
     search = scripted(monkeypatch, losses)
-    assert [setting.loss for setting in search.visited] == losses[:n_visited]
+    found = [setting.loss for setting in search.visited]
+    assert found == pytest.approx(losses[:n_visited], rel=1e-12)
     assert [setting.alpha for setting in search.visited] == list(search.alphas[:n_visited])
 
 
@@ -298,3 +303,28 @@ def test_clipping_within_the_range_of_the_targets_never_hurts():
     bounds = (split.test.y.min(axis=1), split.test.y.max(axis=1))
     free = score_point(search.problem, point, split.test, None)
     assert score_point(search.problem, point, split.test, bounds) < free
+
+
+def test_a_path_ends_where_the_loss_is_at_its_floor(monkeypatch):
+    search = scripted(monkeypatch, [8.0, 4.0, 2.0, 1.0, 0.5, 0.25], floor=1.5)
+    found = [setting.loss for setting in search.visited]
+    assert found == pytest.approx([8.0, 4.0, 2.0, 1.0], rel=1e-12)
+
+
+def test_the_smoothest_is_the_largest_alpha_within_a_standard_error():
+    search = search_of()
+    search.splits = search.splits[:1]
+    weights = search.splits[0].test.weights
+    noise = np.random.default_rng(0).standard_normal(len(weights))
+    noise -= np.average(noise, weights=weights)
+    error = np.linalg.norm(weights / weights.sum() * noise)
+
+    def tried(alpha, row_losses):
+        loss = float(np.average(row_losses, weights=weights))
+        return Visited(2, alpha, loss, (), 0, row_losses)
+
+    best = tried(1e-4, np.ones(len(weights)))
+    worse = {0.1: 1.01, 1e-2: 0.99, 1e-3: 0.5}
+    settings = [tried(alpha, 1.0 + noise + k * error) for alpha, k in worse.items()]
+    assert search.smoothest([*settings, best]) is settings[1]
+    assert search.smoothest([settings[0], best]) is best

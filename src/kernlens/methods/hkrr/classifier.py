@@ -15,8 +15,10 @@ from kernlens.methods.hkrr.parameters import CLASSIFIER_PARAMETERS
 class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     """Hyper-kernel ridge regression (HKRR) for classification.
 
-    The logistic loss for two classes, the multinomial one for more, in the objective of
-    :class:`HKRRRegressor`: log-odds are a function of Bx with a linear map B that is learned [1]_.
+    Log-odds are a function of Bx with a linear map B that is learned [1]_. B is learned as in
+    :class:`HKRRRegressor`, by squares of the one-hot targets of the classes, which all share one
+    linear solve. The function is then fitted by the logistic loss for two classes, the multinomial
+    one for more.
 
     Parameters
     ----------
@@ -41,10 +43,10 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     n_directions_, n_components_ : int
         Directions kept, rows of B.
     alpha_, refit_alpha_ : float
-        Regularisation while B was learned and in the last fit.
+        Regularisation while B was learned, by squares, and in the last fit.
     alpha_search_ : dict
-        Held-out ``"loss"`` of every ``"alpha"`` and ``"n_components"`` tried, if any were, and the
-        position ``"chosen"`` of the one in use.
+        Held-out ``"loss"``, by squares, of every ``"alpha"`` and ``"n_components"`` tried, if any
+        were, and the position ``"chosen"`` of the one in use.
     centers_ : ndarray of shape (n_refit_centers, n_features)
         Centres of the fitted function.
     dual_coef_ : ndarray of shape (n_targets, n_refit_centers)
@@ -61,7 +63,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
     bounds_ : None
         Decision values are not clipped.
     objective_, objective_history_ : float, ndarray
-        Objective at the end of the learning, and along its last stage, never increasing.
+        Objective, by squares, at the end of the learning of B, and along its last stage, never
+        increasing.
     n_iter_, status_ : int, str
         Iterations of the last stage, how it ended.
     n_features_in_, feature_names_in_
@@ -69,8 +72,10 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
 
     Notes
     -----
-    Cost and memory as :class:`HKRRRegressor`, several Newton steps for each evaluation, and the
-    features held in memory: another ``24 n p'`` bytes for p' centres.
+    Cost and memory as :class:`HKRRRegressor`, and the features of the last fit, by Newton's method,
+    held in memory: another ``24 n p'`` bytes for p' centres. Its alpha is chosen along a path of
+    decreasing values on held-out rows whose labels hold almost surely only, half a label in all
+    being in doubt: rows that are predicted without a mistake would ask for ever smaller values.
 
     An interrupted fit (Ctrl-C) keeps the best map so far and says so in `status_`; then the
     KeyboardInterrupt goes on to the caller. Press twice to end at once, with the model as before.

@@ -88,6 +88,7 @@ class BaseHKRR(FittingMixin):
             refit_centers=self._refit_centers(n_rows, centers.number),
             n_random=n_random,
             subspace=subspace,
+            screen=isinstance(self.init, str) and self.init == "auto",
             given=given,
             max_iter=int(self.max_iter),
             tol=float(self.tol),
@@ -179,7 +180,7 @@ class BaseHKRR(FittingMixin):
         self, data: FitData, plan: LearningPlan, stage: Stage | None
     ) -> HyperKernelLearner:
         problem = self._problem(data.loss)
-        return HyperKernelLearner(problem, data.rows, plan, data.seed, data.strata, stage)
+        return HyperKernelLearner(problem, data.rows, plan, data.seed, data.strata, stage=stage)
 
     # The fitted model
 

@@ -15,12 +15,13 @@ from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Split
 from kernlens.fits.projected_function import ProjectedKernelFunction
+from kernlens.fits.tuned_alpha import tune_alpha, tune_scale
 from kernlens.fits.tuned_ridge import Tuned, settle_refit, tune_refit
-from kernlens.methods.hkrr.objective import HyperKernelPoint
-from kernlens.methods.hkrr.plan import LearnedKernel
-from kernlens.methods.hkrr.problem import constant_loss
+from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
+from kernlens.methods.hkrr.plan import Choice, LearnedKernel
+from kernlens.methods.hkrr.problem import constant_loss, held_out_constant
 from kernlens.methods.hkrr.search import SHARE, SettingSearch, Visited, direction_strengths
-from kernlens.methods.hkrr.stages import START_ALPHA, Stages
+from kernlens.methods.hkrr.stages import SPARSE, START_ALPHA, Stages
 from kernlens.methods.hkrr.varpro import Watch
 from kernlens.optim.lbfgs import Progress
 from kernlens.penalties.operator_ball import project_on_ball
@@ -31,8 +32,17 @@ N_STARTS = 3
 #: A search is stuck if it explains less than this share; it is started again, so many times.
 STUCK = 0.02
 RESTARTS = 2
-#: Learned maps give way to the plain one if that lowers the held-out loss by this share.
+#: Learned maps give way to the plain one if that lowers the held-out loss by this share, or by the
+#: second if `n_components` was given, and maps of all columns to those of the columns that matter.
 PLAIN_GAIN = 0.01
+GIVEN_GAIN = 0.1
+SCREEN_GAIN = 0.01
+#: The constant is kept unless its held-out loss is higher by this number over the rows, as it would
+#: be if a few coefficients fitted noise; alpha is then so large that hardly a function is left.
+CONSTANT_GAIN = 4.0
+CONSTANT_ALPHA = 1e4
+#: Share of the loss of the constant at which a search among classes has nothing left to gain.
+CLASS_FLOOR = 0.01
 #: Rows that the directions are measured on.
 SLOPE_ROWS = 5000
 
@@ -57,6 +67,11 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
     def learn(self) -> LearnedKernel:
         """Choose the settings, learn the map, fit the function."""
         start, kept = self.plan.start, self.plan.kept
+        if start is not None and self.unscreened is None:
+            # What an earlier fit has left out stays out.
+            used = np.asarray(start.any(axis=0))
+            if not used.all() and used.any():
+                return self._with_columns(used).learn()
         if kept is not None and start is not None:
             result = self._minimize_on_many([start], kept.alpha)
             return self._finish(result, kept.tuned, kept.alpha, kept.search)
@@ -95,62 +110,137 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
     def directions_on(
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedKernel
     ) -> Directions:
-        """Directions of a map learned on other rows, with the settings that were chosen."""
-        return self._again(rows, strata, learned).directions
+        """Directions of a map learned on other rows, with the settings that were chosen.
+
+        By squares, as the map itself: directions do not need the loss of classes.
+        """
+        by_squares = replace(self, problem=self.learning)
+        learned = replace(learned, refit_alpha=learned.squares_alpha)
+        return by_squares._again(rows, strata, learned).directions
 
     def _again(
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedKernel
     ) -> LearnedKernel:
         plan = self.plan.with_settings(learned.alpha, len(learned.W))
-        part = replace(self, rows=rows, strata=strata, plan=plan, stage=None)
+        part = replace(self, rows=rows, strata=strata, plan=plan, stage=None, unscreened=None)
+        if learned.screened:
+            part = part.screened()
         return part.learn_again(learned)
 
     def learn_again(self, learned: LearnedKernel) -> LearnedKernel:
         """Learn from the beginning, with the settings of another fit."""
-        if learned.status is Status.PLAIN:
-            result = SolveResult(self.plain_map(), Status.PLAIN, 0)
+        if learned.plain:
+            result = SolveResult(self.plain_map(), learned.status, 0)
         else:
             result = self._minimize_on_many([self._approach()], learned.alpha)
         tuned = Tuned(learned.scale, learned.refit_alpha, np.nan)
         return self._finish(result, tuned, learned.alpha)
 
     def _learn_with_search(self) -> LearnedKernel:
+        choice = self._choose()
+        if self.plan.screen and self.plan.start is None:
+            fewer = self.screened()
+            if 0 < np.count_nonzero(fewer.used) <= SPARSE * len(fewer.used):
+                other = fewer._choose()
+                if other.last.loss < (1.0 - SCREEN_GAIN) * choice.last.loss:
+                    return fewer._learn_chosen(other)
+        return self._learn_chosen(choice)
+
+    def _choose(self) -> Choice:
+        """Settings of the map and of the last fit by squares, on held-out rows."""
         search = self.searched = self._search()
         eligible = self._eligible(search)
-        chosen = min(eligible, key=lambda setting: setting.loss)
+        best = min(eligible, key=lambda setting: setting.loss)
+        chosen = search.smoothest(eligible) if self._cautious else best
         record = search.record(chosen, eligible)
         if self.plan.refit_centers is None:
-            result = self._minimize_on_many(chosen.maps, chosen.alpha)
             tuned = Tuned(1.0, chosen.alpha, chosen.loss)
-            return self._finish(result, tuned, chosen.alpha, record)
+            return Choice(chosen.alpha, chosen.maps, list(search.splits), record, tuned, tuned)
         splits = self.tuning_splits(list(search.splits))
-        tuned, plain = self._tune(splits, chosen)
-        if plain:
-            result = SolveResult(self.plain_map(), Status.PLAIN, 0)
-            return self._finish(result, tuned, chosen.alpha, record)
-        result = self._minimize_on_many(chosen.maps, chosen.alpha)
-        tuned = settle_refit(
-            self.problem.ridge,
-            splits,
-            chosen.maps,
-            result.solution.W,
-            tuned,
-            chosen.alpha,
-            self.plan.bounds,
-        )
-        return self._finish(result, tuned, chosen.alpha, record)
+        tuned = self._tune(splits, chosen.maps, chosen.alpha)
+        last = self._tune_last(splits, chosen.maps, tuned)
+        choice = Choice(chosen.alpha, chosen.maps, splits, record, tuned, last)
+        return self._or_constant(self._or_plain(choice))
+
+    @property
+    def _cautious(self) -> bool:
+        """Whether alphas that gain nothing that can be seen are left alone.
+
+        Squares are flat where classes are told apart: small values of alpha lose on other rows.
+        Given ones are all tried.
+        """
+        return not self.problem.loss.quadratic and self.plan.alphas is None
+
+    def _or_plain(self, choice: Choice) -> Choice:
+        """All columns alike, if that predicts better than the learned map."""
+        if self.problem.radius is not None or not self.forms_square_maps:
+            return choice
+        same = [self.plain_map()] * len(choice.splits)
+        tuned = self._tune(choice.splits, same, choice.alpha)
+        last = self._tune_last(choice.splits, same, tuned)
+        gain = PLAIN_GAIN if self.plan.n_components is None else GIVEN_GAIN
+        if last.loss >= (1.0 - gain) * choice.last.loss:
+            return choice
+        return replace(choice, maps=same, tuned=tuned, last=last, instead=Status.PLAIN)
+
+    def _or_constant(self, choice: Choice) -> Choice:
+        """Hardly any function, if none predicts better than the constant."""
+        loss = self.problem.loss
+        nothing = float(np.mean([held_out_constant(loss, split) for split in choice.splits]))
+        if choice.last.loss < (1.0 - CONSTANT_GAIN / self.rows.weights.sum()) * nothing:
+            return choice
+        constant = Tuned(1.0, CONSTANT_ALPHA, nothing)
+        return replace(choice, tuned=constant, last=constant, instead=Status.CONSTANT)
+
+    def _learn_chosen(self, choice: Choice) -> LearnedKernel:
+        """Learn the map on all rows, and end with the settings of the last fit for it."""
+        tuned, alpha = choice.tuned, choice.alpha
+        last = self._tune_scale(choice)
+        if choice.instead is not None:
+            result = SolveResult(choice.maps[0], choice.instead, 0)
+            return self._finish(result, last, alpha, choice.record, tuned.alpha)
+        result = self._minimize_on_many(choice.maps, alpha)
+        if self.plan.refit_centers is not None:
+            W, bounds = result.solution.W, self.score_bounds
+            tuned = settle_refit(
+                self.learning.ridge, choice.splits, choice.maps, W, tuned, alpha, bounds
+            )
+            if self.problem.loss.quadratic:
+                last = tuned
+            else:
+                last = replace(last, scale=last.scale * tuned.scale / choice.tuned.scale)
+        return self._finish(result, last, alpha, choice.record, tuned.alpha)
+
+    def _tune(self, splits: list[Split], maps: Sequence[FloatArray], alpha: float) -> Tuned:
+        """Length scale and alpha of the last fit by squares."""
+        return tune_refit(self.learning.ridge, splits, maps, alpha, self.score_bounds)
+
+    def _tune_last(self, splits: list[Split], maps: Sequence[FloatArray], tuned: Tuned) -> Tuned:
+        """Alpha for the loss of classes, of which squares know nothing."""
+        if self.problem.loss.quadratic:
+            return tuned
+        alpha, loss = tune_alpha(self.problem.ridge, splits, [tuned.scale * B for B in maps])
+        return Tuned(tuned.scale, alpha, loss)
+
+    def _tune_scale(self, choice: Choice) -> Tuned:
+        """The length scale for the loss of classes, near that for squares."""
+        given = self.plan.refit_centers is None or choice.instead is Status.CONSTANT
+        if given or self.problem.loss.quadratic:
+            return choice.last
+        return tune_scale(self.problem.ridge, choice.splits, choice.maps, choice.last)
 
     def _search(self) -> SettingSearch:
         splits = self.splits()
+        nothing = constant_loss(self.learning.loss, self.rows)
         search = SettingSearch(
-            self.problem,
+            self.learning,
             splits,
             self.plan.path,
-            self.plan.bounds,
+            self.score_bounds,
             self._progress("choosing settings"),
             self._watch,
+            CLASS_FLOOR * nothing if self._cautious else 0.0,
         )
-        nothing = constant_loss(self.problem.loss, self.rows)
         starts = self.first_maps(splits[0])
         for attempt in range(RESTARTS + 1):
             tried = starts[attempt * N_STARTS : (attempt + 1) * N_STARTS]
@@ -195,24 +285,13 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         alpha = self.plan.given_alpha
         return [setting for setting in search.visited if alpha in (None, setting.alpha)]
 
-    def _tune(self, splits: list[Split], chosen: Visited) -> tuple[Tuned, bool]:
-        """Settings of the last fit, and whether they are for the plain map."""
-        ridge, bounds = self.problem.ridge, self.plan.bounds
-        tuned = tune_refit(ridge, splits, chosen.maps, chosen.alpha, bounds)
-        given = self.plan.n_components is not None or self.problem.radius is not None
-        if given or not self.forms_square_maps:
-            return tuned, False
-        same = [self.plain_map()] * len(splits)
-        plain = tune_refit(ridge, splits, same, chosen.alpha, bounds)
-        return (plain, True) if plain.loss < (1.0 - PLAIN_GAIN) * tuned.loss else (tuned, False)
-
     def _approach(self) -> FloatArray:
         """Without a search: go down to the given alpha on the rows of the learning."""
         rows = self.learning_rows()
         Z = self.draw_centers(rows, self.plan.centers.number)
         split = self.splits()[0]
         search = SettingSearch(
-            self.problem,
+            self.learning,
             [Split(rows, split.test, Z)],
             self.plan.path[:-1],
             progress=self._progress("approaching alpha"),
@@ -225,12 +304,12 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         """Learn on as many rows as pays, from the best of some maps."""
         rows = self.learning_rows()
         Z = self.draw_centers(rows, self.plan.centers.number)
-        objective = self.problem.objective(rows, Z, alpha)
-        points = [objective.at(B) for B in maps]
-        start = min(points, key=lambda point: self.problem.value(objective, point))
+        objective = self.learning.objective(rows, Z, alpha)
+        points = [objective.at(B * self.used) for B in maps]
+        start = min(points, key=lambda point: self.learning.value(objective, point))
         watch = self._watch(alpha)
         watch(start)
-        return self.problem.minimize(
+        return self.learning.minimize(
             objective,
             start,
             max_iter=self.plan.max_iter,
@@ -254,10 +333,11 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         tuned: Tuned,
         alpha: float,
         search: SearchRecord | None = None,
+        squares_alpha: float | None = None,
     ) -> LearnedKernel:
         """Fit the function on all rows, and measure its directions."""
         end = result.solution
-        W = end.W if isinstance(end, HyperKernelPoint) else end
+        W = (end.W if isinstance(end, HyperKernelPoint) else end) * self.used
         B = tuned.scale * W
         n_centers = self.plan.refit_centers or self.plan.centers.number
         Z = self.draw_centers(self.rows, n_centers, B, tuned.alpha)
@@ -265,8 +345,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         sample = self.rows.take(slice(0, SLOPE_ROWS))
         objective = self.problem.objective(sample, Z, tuned.alpha)
         point = objective.with_coefficients(B, coefficients, intercept)
-        # Without a learning that ended, the objective is that of the function that is kept.
-        value = result.history[-1] if result.history else self.problem.value(objective, point)
+        value = result.history[-1] if result.history else self._value(objective, point, W, alpha)
         return LearnedKernel(
             function=ProjectedKernelFunction(
                 B, Z, coefficients, intercept, self.problem.kernel, self.problem.n_jobs
@@ -282,7 +361,24 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
             scale=tuned.scale,
             unit=self.unit,
             refit_alpha=tuned.alpha,
+            squares_alpha=tuned.alpha if squares_alpha is None else squares_alpha,
+            plain=result.status is Status.PLAIN,
+            screened=self.unscreened is not None,
         )
+
+    def _value(
+        self, objective: HyperKernelObjective, point: HyperKernelPoint, W: FloatArray, alpha: float
+    ) -> float:
+        """The objective without a learning that ended: of the function that is kept.
+
+        Of classes it is that of squares at the map, as it is while a map is learned.
+        """
+        if not self.problem.loss.quadratic:
+            rows = self.learning_rows()
+            Z = self.draw_centers(rows, self.plan.centers.number)
+            objective = self.learning.objective(rows, Z, alpha)
+            point = objective.at(W)
+        return self.learning.value(objective, point)
 
     def _progress(self, name: str) -> Progress | None:
         return None if self.stage is None else self.stage(name)

@@ -78,8 +78,9 @@ SHARED_PARAMETERS: Parameters = {
         """Regularisation, the paper's lambda, from 1e-15 to 1e15. ``"auto"`` tries 0.1, 0.01, ...
         down to 1e-8 along a warm-started path and stops when held-out rows are predicted worse
         twice in a row; the best is taken. Five folds are held out (up to 1000 rows), three (up to
-        3000), or a quarter of the first 5000 rows. A list is searched the same way.
-        `alpha_search_` has what was seen.""",
+        3000), or a quarter of the first 5000 rows. A list is searched the same way. Classes have
+        three folds; the largest value is taken that is within a standard error of the best, and
+        the last fit has an alpha of its own, `refit_alpha_`. `alpha_search_` has what was seen.""",
         search=(1e-2, 1e-4, 1e-6),
     ),
     "n_components": Parameter(
@@ -137,7 +138,9 @@ SHARED_PARAMETERS: Parameters = {
         random ones, at most 10,000); or a given matrix, in the units the rows are used in, whose
         number of rows is then `n_components`. The one that predicts held-out rows best is taken
         (Section 5). A search that gets nowhere is started again from the next one, twice at
-        most.""",
+        most. With ``"auto"`` there is a second search if at most half of the columns matter alone
+        or in pairs (by statistics of their ranks): it uses only these, and if it predicts held-out
+        rows better, by 1 percent, the others have no part in the map.""",
     ),
     "refit": Parameter(
         Optional(Count(words=("auto", "exact"), other="None")),
@@ -146,8 +149,9 @@ SHARED_PARAMETERS: Parameters = {
         """Last fit once B is learned (Appendix D.1), with the length scale and alpha tuned again on
         held-out rows: on so many centres, on all rows (``"exact"``), or none. ``"auto"`` takes
         ``sqrt(2e10 / n)`` centres, between 300 and 1000 and not fewer than while learning. If all
-        columns alike (B the identity) predict held-out rows better than any learned map, that is
-        kept and `status_` says so; only with ``n_components="auto"``.""",
+        columns alike (B the identity) predict held-out rows better than any learned map, by 1
+        percent, or 10 if `n_components` is given, that is kept; a constant is, if nothing predicts
+        better. `status_` says so, and a warning. ``None`` leaves all of this out.""",
     ),
     "constraint": Parameter(
         Limits(),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._result import Status
 from kernlens.base.learner import Learned
 from kernlens.base.search import SearchRecord
-from kernlens.fits.held_out import Bounds
+from kernlens.fits.held_out import Bounds, Split
 from kernlens.fits.projected_function import ProjectedKernelFunction
 from kernlens.fits.tuned_ridge import Tuned
 from kernlens.methods.hkrr.options import N_RANDOM, Centers
@@ -59,6 +61,8 @@ class LearningPlan:
         Random first maps that are compared.
     subspace : bool
         Whether a first map comes from the gradients of a plain fit.
+    screen : bool
+        Whether columns are left out if that predicts better.
     given : ndarray of shape (n_components, n_inputs) or None
         The only first map, whose size does not matter.
     max_iter, tol : int, float
@@ -79,6 +83,7 @@ class LearningPlan:
     refit_centers: int | None = None
     n_random: int = N_RANDOM
     subspace: bool = True
+    screen: bool = False
     given: FloatArray | None = None
     max_iter: int = 100
     tol: float = 1e-4
@@ -117,6 +122,34 @@ class LearningPlan:
         return replace(self, alphas=(alpha,), n_components=(n_components,), start=None, kept=None)
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen on held-out rows.
+
+    Attributes
+    ----------
+    alpha : float
+        Regularisation while the map is learned.
+    maps : sequence of ndarray of shape (n_components, n_inputs)
+        One of every split.
+    splits : list of Split
+        With the centres of the last fit.
+    record : SearchRecord
+    tuned, last : Tuned
+        Settings of the last fit by squares, and by the loss that it is for.
+    instead : Status or None
+        What takes the place of a map that is learned on all rows, if nothing was found.
+    """
+
+    alpha: float
+    maps: Sequence[FloatArray]
+    splits: list[Split]
+    record: SearchRecord
+    tuned: Tuned
+    last: Tuned
+    instead: Status | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class LearnedKernel(Learned):
     """A map, and the function on it.
@@ -131,6 +164,12 @@ class LearnedKernel(Learned):
         What makes a map in the units of the user of W: the bound of its norm there over that here.
     refit_alpha : float
         Regularisation of the last fit.
+    squares_alpha : float
+        What it would be by squares; another number only if the loss is one of classes.
+    plain : bool
+        Whether the map treats all columns alike.
+    screened : bool
+        Whether columns were left out.
     """
 
     function: ProjectedKernelFunction
@@ -138,3 +177,6 @@ class LearnedKernel(Learned):
     scale: float
     unit: float
     refit_alpha: float
+    squares_alpha: float
+    plain: bool = False
+    screened: bool = False

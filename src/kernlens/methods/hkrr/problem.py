@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult
 from kernlens._rows import CanonicalRows
+from kernlens.fits.held_out import Split, held_out_loss
 from kernlens.fits.projected_ridge import ProjectedRidge
 from kernlens.kernels.radial import RadialKernel
-from kernlens.losses import Loss
+from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.hkrr.alternating_gradient import AlternatingGradient
 from kernlens.methods.hkrr.limits import MapLimits
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
@@ -58,6 +59,14 @@ class HyperKernelProblem:
         """The problem that is left when the map is fixed."""
         return ProjectedRidge(self.kernel, self.loss, self.n_jobs)
 
+    @property
+    def by_squares(self) -> HyperKernelProblem:
+        """The same problem with the squared loss, of one-hot targets if there are classes.
+
+        Every evaluation is then one linear solve that all classes share.
+        """
+        return self if self.loss.quadratic else replace(self, loss=SquaredLoss())
+
     def objective(self, rows: CanonicalRows, Z: FloatArray, alpha: float) -> HyperKernelObjective:
         """Return the objective on `rows` with centres `Z`."""
         strength = self.trace_norm * constant_loss(self.loss, rows) if self.trace_norm else 0.0
@@ -99,3 +108,10 @@ def constant_loss(loss: Loss, rows: CanonicalRows) -> float:
     constant = loss.best_constant(rows.y, rows.weights)
     decision = np.broadcast_to(constant[:, None], rows.y.shape)
     return float(np.average(loss.values(rows.y, decision), weights=rows.weights)) or 1.0
+
+
+def held_out_constant(loss: Loss, split: Split) -> float:
+    """Held-out loss of the best constant of the other rows."""
+    constant = loss.best_constant(split.train.y, split.train.weights)
+    decision = np.broadcast_to(constant[:, None], split.test.y.shape)
+    return held_out_loss(loss, split.test, decision, None)

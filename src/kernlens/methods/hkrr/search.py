@@ -15,7 +15,7 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.base.search import SearchRecord
-from kernlens.fits.held_out import Bounds, Split, held_out_loss
+from kernlens.fits.held_out import Bounds, Split, clip_decision
 from kernlens.methods.hkrr.objective import HyperKernelPoint
 from kernlens.methods.hkrr.problem import HyperKernelProblem
 from kernlens.methods.hkrr.starts import gradient_outer_product
@@ -28,6 +28,8 @@ STEP_TOL = 1e-4
 #: A path ends after this many alphas in a row that gain less than this share over the best before.
 PATIENCE = 2
 GAIN = 0.01
+#: Standard errors that a setting may be worse than the best one and still be as good.
+AS_GOOD = 1.0
 #: A direction counts if the function varies along it at least this much, as a share.
 SHARE = 0.02
 
@@ -44,6 +46,8 @@ class Visited:
     maps : tuple of ndarray of shape (n_components, n_inputs)
     attempt : int
         How many times the search had been started again.
+    row_losses : ndarray of shape (n_held_out,)
+        The losses of all held-out rows, split by split.
     """
 
     n_components: int
@@ -51,6 +55,14 @@ class Visited:
     loss: float
     maps: tuple[FloatArray, ...]
     attempt: int = 0
+    row_losses: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def is_as_good_as(self, best: Visited, weights: FloatArray) -> bool:
+        """Whether held-out rows, of these weights, can hardly tell it from a better setting."""
+        worse = self.row_losses - best.row_losses
+        shares = weights / weights.sum()
+        mean = float(worse @ shares)
+        return mean <= AS_GOOD * float(np.linalg.norm(shares * (worse - mean)))
 
 
 @dataclass
@@ -67,6 +79,8 @@ class SettingSearch:
         Lowest and highest decision values, to which what is scored is clipped (the paper's T_M).
     progress, watch : callable or None
         The callback of iterations, and alpha -> callback of evaluated points.
+    floor : float
+        A held-out loss that is as good as none, and ends a path.
     visited : list of Visited
         Everything tried so far.
     attempt : int
@@ -79,6 +93,7 @@ class SettingSearch:
     bounds: Bounds | None = None
     progress: Progress | None = None
     watch: Callable[[float], Watch] | None = None
+    floor: float = 0.0
     visited: list[Visited] = field(default_factory=list, init=False)
     attempt: int = field(default=0, init=False)
 
@@ -90,15 +105,26 @@ class SettingSearch:
             ends = [self._step(split, B, alpha) for split, B in zip(self.splits, maps, strict=True)]
             maps = tuple(end.W for end in ends)
             losses = [
-                score_point(self.problem, end, split.test, self.bounds)
+                row_losses(self.problem, end, split.test, self.bounds)
                 for end, split in zip(ends, self.splits, strict=True)
             ]
-            loss = float(np.mean(losses))
-            self.visited.append(Visited(len(maps[0]), alpha, loss, maps, self.attempt))
+            loss = float(np.mean([self._mean(k, of_rows) for k, of_rows in enumerate(losses)]))
+            rows = np.concatenate(losses)
+            self.visited.append(Visited(len(maps[0]), alpha, loss, maps, self.attempt, rows))
             worse = worse + 1 if loss >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, loss)
-            if worse == PATIENCE:
+            if worse == PATIENCE or loss < self.floor:
                 return
+
+    def _mean(self, k: int, losses: FloatArray) -> float:
+        return float(np.average(losses, weights=self.splits[k].test.weights))
+
+    def smoothest(self, eligible: Sequence[Visited]) -> Visited:
+        """Of the settings that held-out rows can hardly tell from the best, the largest alpha."""
+        best = min(eligible, key=lambda setting: setting.loss)
+        weights = np.concatenate([split.test.weights for split in self.splits])
+        as_good = [tried for tried in eligible if tried.is_as_good_as(best, weights)]
+        return min(as_good, key=lambda setting: (-setting.alpha, setting.loss))
 
     def settle(self, starts: Sequence[FloatArray]) -> Visited:
         """Learn at the largest alpha from several maps; every split gets the one that fits it best.
@@ -181,9 +207,19 @@ def score_point(
     bounds: Bounds | None,
 ) -> float:
     """Mean loss of the function fitted at a point on other rows."""
+    return float(np.average(row_losses(problem, point, test, bounds), weights=test.weights))
+
+
+def row_losses(
+    problem: HyperKernelProblem,
+    point: HyperKernelPoint,
+    test: CanonicalRows,
+    bounds: Bounds | None,
+) -> FloatArray:
+    """Loss of every other row, (n_test,)."""
     matrix = problem.kernel.matrix(test.X @ point.W.T, point.blocks.center_images)
     decision = point.fit.coefficients @ matrix.T + point.fit.intercept[:, None]
-    return held_out_loss(problem.loss, test, decision, bounds)
+    return problem.loss.values(test.y, clip_decision(decision, bounds))
 
 
 def direction_strengths(

@@ -1,0 +1,147 @@
+"""Columns that a target depends on, alone or in pairs, by statistics that cost next to nothing.
+
+Where a target depends on two of three hundred columns, a map of all of them has more entries than
+there are rows, and no descent finds the two. Seen one at a time they stand out. Every column is
+used through its ranks, so that neither units nor outliers matter:
+
+1. a target is regressed on the Legendre polynomials of degree 1 to 4 of one column;
+2. the same for what an additive fit on the columns found so far leaves, until no more are found;
+3. what is left is correlated with the products of two columns.
+
+A column is relevant if chance alone would hardly have found any among all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import chdtri
+
+from kernlens._array import BoolArray, FloatArray
+from kernlens._execution import split_range
+from kernlens._rows import CanonicalRows
+
+#: Probability of a column that is found by chance, in one of the three steps.
+LEVEL = 0.05
+#: Degree of the polynomials.
+DEGREE = 4
+#: Rows that are looked at; rows are in the order of a hash, the first of them are a sample.
+MOST_ROWS = 3000
+#: Additive fits, and unknowns of the largest, as a share of the rows.
+MOST_ROUNDS = 3
+LARGEST_FIT = 0.3
+#: Beyond so many columns pairs are not looked at.
+MOST_IN_PAIRS = 1000
+#: Columns whose polynomials are held at a time.
+COLUMNS_PER_BLOCK = 64
+#: Directions of a basis with a smaller share of its norm are rounding.
+ROUNDING = 1e-6
+
+
+def relevant_columns(rows: CanonicalRows) -> BoolArray:
+    """Which columns the targets depend on, (n_features,).
+
+    Parameters
+    ----------
+    rows : CanonicalRows
+        Rows in the order of a hash.
+    """
+    rows = rows.take(slice(0, MOST_ROWS))
+    U = weighted_ranks(rows.X, rows.weights)
+    root = np.sqrt(rows.weights / rows.weights.sum())
+    residuals = without_mean(rows.y, root)
+    n_effective = float(np.square(rows.weights.sum()) / np.square(rows.weights).sum())
+    found = np.zeros(U.shape[1], dtype=bool)
+    for _ in range(MOST_ROUNDS):
+        new = single_columns(U, root, residuals, n_effective) & ~found
+        if not new.any():
+            break
+        found |= new
+        if DEGREE * found.sum() > LARGEST_FIT * n_effective:
+            return found
+        residuals = residuals - additive_fit(U[:, found], root, residuals)
+    return found | paired_columns(U, root, residuals, n_effective)
+
+
+def with_columns(rows: CanonicalRows, kept: BoolArray) -> CanonicalRows:
+    """The same rows with zeros in the columns that are not kept."""
+    return replace(rows, X=rows.X * kept)
+
+
+def weighted_ranks(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Ranks of the values of every column, from -1 to 1; equal values share theirs, (n, d)."""
+    ranks = np.empty(X.shape)
+    shares = weights / weights.sum()
+    for j, column in enumerate(X.T):
+        _, place = np.unique(column, return_inverse=True)
+        mass = np.bincount(place, weights=shares)
+        ranks[:, j] = (2.0 * (np.cumsum(mass) - 0.5 * mass) - 1.0)[place]
+    return ranks
+
+
+def without_mean(y: FloatArray, root: FloatArray) -> FloatArray:
+    """Targets times the roots of the weights, centred, (n_targets, n_samples)."""
+    centered = (y - (y @ np.square(root))[:, None]) * root
+    return np.asarray(centered)
+
+
+def single_columns(
+    U: FloatArray, root: FloatArray, residuals: FloatArray, n_effective: float
+) -> BoolArray:
+    """Columns whose polynomials explain more of a target than chance, (n_features,).
+
+    n times the share that q orthonormal functions explain is a chi-square of q degrees of freedom
+    where a target does not depend on them.
+    """
+    found = np.zeros(U.shape[1], dtype=bool)
+    squares = np.square(residuals).sum(axis=1)
+    tests = U.shape[1] * len(residuals)
+    for columns in split_range(U.shape[1], COLUMNS_PER_BLOCK):
+        for j, Q in enumerate(_bases(U[:, columns], root), start=columns.start):
+            if Q.shape[1] == 0:
+                continue
+            explained = np.square(residuals @ Q).sum(axis=1)
+            bound = chdtri(Q.shape[1], LEVEL / tests) / n_effective
+            found[j] = bool(np.any(explained > bound * squares))
+    return found
+
+
+def additive_fit(U: FloatArray, root: FloatArray, residuals: FloatArray) -> FloatArray:
+    """What all these columns explain together, by least squares, (n_targets, n_samples)."""
+    A = np.hstack(list(_bases(U, root)))
+    coefficients, *_ = np.linalg.lstsq(A, residuals.T, rcond=ROUNDING)
+    return np.asarray((A @ coefficients).T)
+
+
+def paired_columns(
+    U: FloatArray, root: FloatArray, residuals: FloatArray, n_effective: float
+) -> BoolArray:
+    """Columns whose products with another are correlated with a target, (n_features,).
+
+    All products at once: ``sum_i r_i u_ij u_ik`` is one matrix product.
+    """
+    n_columns = U.shape[1]
+    found = np.zeros(n_columns, dtype=bool)
+    if n_columns < 2 or n_columns > MOST_IN_PAIRS:
+        return found
+    scaled = np.square(U) * root[:, None]
+    sizes = scaled.T @ scaled
+    n_pairs = 0.5 * n_columns * (n_columns - 1)
+    bound = chdtri(1, LEVEL / (n_pairs * len(residuals))) / n_effective
+    for r in residuals:
+        products = (U * (r * root)[:, None]).T @ U
+        strong = np.square(products) > bound * sizes * (r @ r)
+        np.fill_diagonal(strong, False)
+        found |= strong.any(axis=0)
+    return found
+
+
+def _bases(U: FloatArray, root: FloatArray) -> Iterator[FloatArray]:
+    """For every column, orthonormal combinations of its centred polynomials, (n_samples, q)."""
+    for u in U.T:
+        P = np.polynomial.legendre.legvander(u, DEGREE)[:, 1:]
+        P = (P - np.square(root) @ P) * root[:, None]
+        left, values, _ = np.linalg.svd(P, full_matrices=False)
+        yield left[:, values > ROUNDING * max(float(values[0]), 1.0)]
