@@ -117,7 +117,7 @@ def test_choice_is_nearly_the_best_of_the_grid_on_new_rows(noise):
     ratios = []
     for seed in range(4):
         X, y, X_new, truth = sample(n=100, noise=noise, seed=seed)
-        model = BKerNNRegressor(**FAST).fit(X, y)
+        model = BKerNNRegressor(**FAST, penalty="feature").fit(X, y)
         chosen = np.mean((model.predict(X_new) - truth) ** 2)
         errors = [
             np.mean((BKerNNRegressor(**FAST, alpha=a).fit(X, y).predict(X_new) - truth) ** 2)
