@@ -128,7 +128,7 @@ FAMILIES = (
         light={"alpha": 0.02, "n_particles": 8, "max_iter": 5, **QUICK},
         narrow={"n_particles": 2},
         variants=(
-            *({"penalty": penalty} for penalty in PENALTIES),
+            *({"penalty": penalty} for penalty in (*PENALTIES, "additive")),
             {"kernel": "exponential"},
             {"kernel": "gaussian", "standardize": False, "optimizer": "plain"},
         ),

@@ -57,7 +57,7 @@ class ProjectedKernelOperator:
     def blocks(self) -> list[SortedProjections]:
         """Sorted projections on some particles each, see `slices`."""
         return map_blocks(
-            lambda part: self.kernel.prepare(self.W[part] @ self.X.T),
+            lambda part: self.kernel.prepare(self._projections(part)),
             self.slices,
             n_jobs=self.n_jobs,
             work=30 * self.work,
@@ -65,7 +65,7 @@ class ProjectedKernelOperator:
 
     def unsorted(self) -> ProjectedKernelOperator:
         """The same operator without what was sorted: it is sorted again if it is asked for."""
-        return ProjectedKernelOperator(self.W, self.X, self.kernel, self.n_jobs)
+        return type(self)(self.W, self.X, self.kernel, self.n_jobs)
 
     @property
     def cheap_products(self) -> bool:
@@ -97,12 +97,13 @@ class ProjectedKernelOperator:
         """
         z = np.ascontiguousarray(z, dtype=np.float64)
 
-        def gradient(block: SortedProjections) -> FloatArray:
+        def gradient(part: slice) -> FloatArray:
+            block = self.blocks[self.slices.index(part)]
             out = np.zeros(block.points.shape)
             self.kernel.add_slopes(block, z, out)
-            return out @ self.X
+            return self._pulled_back(out, part)
 
-        parts = map_blocks(gradient, self.blocks, n_jobs=self.n_jobs, work=4 * self.work * len(z))
+        parts = map_blocks(gradient, self.slices, n_jobs=self.n_jobs, work=4 * self.work * len(z))
         return np.concatenate(parts) / self.n_particles
 
     @lazy
@@ -115,6 +116,40 @@ class ProjectedKernelOperator:
         """Return ``K[rows][:, columns]``, (n_rows, n_columns)."""
         return self.kernel.pairwise_mean(self._project(rows), self._project(columns))
 
+    def particles(self, kept: NDArray[np.bool_]) -> FloatArray:
+        """The particles marked in `kept`, (n_kept, n_features)."""
+        return self.W[kept]
+
+    def _projections(self, part: slice) -> FloatArray:
+        """Projections of all rows on some particles, (n_part, n_samples)."""
+        return self.W[part] @ self.X.T
+
+    def _pulled_back(self, slopes: FloatArray, part: slice) -> FloatArray:
+        """Slopes along projections (n_part, n_samples) as those along the entries of particles."""
+        return slopes @ self.X
+
     def _project(self, rows: NDArray[np.integer] | slice) -> FloatArray:
         """Projections of some rows, (n_rows, n_particles)."""
         return np.ascontiguousarray(self.X[rows] @ self.W.T, dtype=np.float64)
+
+
+class AxisKernelOperator(ProjectedKernelOperator):
+    """The same on one particle per column, each along the axis of its column.
+
+    `W` (n_features, 1) has their lengths alone, so that a product with the rows is a scaling.
+    """
+
+    def particles(self, kept: NDArray[np.bool_]) -> FloatArray:
+        axes = np.flatnonzero(kept)
+        out = np.zeros((len(axes), len(self.W)))
+        out[np.arange(len(axes)), axes] = self.W[axes, 0]
+        return out
+
+    def _projections(self, part: slice) -> FloatArray:
+        return self.W[part] * self.X.T[part]
+
+    def _pulled_back(self, slopes: FloatArray, part: slice) -> FloatArray:
+        return np.einsum("ai,ia->a", slopes, self.X[:, part])[:, None]
+
+    def _project(self, rows: NDArray[np.integer] | slice) -> FloatArray:
+        return np.ascontiguousarray(self.X[rows] * self.W[:, 0], dtype=np.float64)

@@ -61,7 +61,7 @@ def test_given_alpha_is_used():
 def test_grid_is_the_documented_one(weighted):
     X, y, *_ = sample()
     weights = np.random.default_rng(0).integers(0, 3, len(X)) if weighted else np.ones(len(X))
-    model = BKerNNRegressor(**FAST).fit(X, y, sample_weight=weights)
+    model = BKerNNRegressor(**FAST, penalty="feature").fit(X, y, sample_weight=weights)
     tried = model.alpha_search_["alpha"]
     rms_y = np.sqrt(np.average(targets_of(model, y, weights)[0] ** 2, weights=weights))
     squares = np.sum(inputs_of(model, X) ** 2, axis=1)
@@ -100,7 +100,7 @@ def test_automatic_alpha_does_not_depend_on_the_origin_of_the_columns(shift):
 @pytest.mark.parametrize("noise", [0.01, 0.3, 3.0])
 def test_choice_is_at_the_minimum_of_the_recorded_curve(noise):
     X, y, *_ = sample(noise=noise)
-    model = BKerNNRegressor(**FAST).fit(X, y)
+    model = BKerNNRegressor(**FAST, penalty="feature").fit(X, y)
     tried, losses = model.alpha_search_["alpha"], model.alpha_search_["loss"]
     assert tried.shape == losses.shape
     assert np.all(np.isfinite(losses))
@@ -117,7 +117,7 @@ def test_choice_is_nearly_the_best_of_the_grid_on_new_rows(noise):
     ratios = []
     for seed in range(4):
         X, y, X_new, truth = sample(n=100, noise=noise, seed=seed)
-        model = BKerNNRegressor(**FAST).fit(X, y)
+        model = BKerNNRegressor(**FAST, penalty="feature").fit(X, y)
         chosen = np.mean((model.predict(X_new) - truth) ** 2)
         errors = [
             np.mean((BKerNNRegressor(**FAST, alpha=a).fit(X, y).predict(X_new) - truth) ** 2)

@@ -48,6 +48,8 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         columns are listed.
     knots_, tables_, intercept_ : ndarray
         The fitted functions, see :meth:`partial_functions`.
+    penalty_ : str
+        The penalty in use: the name given, the one that was chosen, or "given" for an object.
     kernel_ : str
         The kernel they were fitted with.
     objective_ : float
@@ -90,7 +92,7 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         *,
         alpha: float | str = "auto",
         n_particles: int = 100,
-        penalty: Any = "feature",
+        penalty: Any = "auto",
         kernel: str = "brownian",
         n_directions: int | str = "auto",
         optimizer: str = "auto",

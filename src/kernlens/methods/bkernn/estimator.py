@@ -18,9 +18,13 @@ from kernlens.kernels.one_dimensional import make_kernel
 from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.learner import ParticleLearner
 from kernlens.methods.bkernn.objective import ParticleProblem, target_scale
+from kernlens.methods.bkernn.parameters import ADDITIVE
 from kernlens.methods.bkernn.partial_functions import PartialFunctions, tabulate
 from kernlens.methods.bkernn.plan import ParticlePlan
 from kernlens.penalties import Penalty, make_penalty
+
+#: What ``penalty="auto"`` compares; the first is taken where nothing is searched.
+COMPARED = ("feature", "variable", ADDITIVE)
 
 
 class BaseBKerNN(FittingMixin):
@@ -28,11 +32,11 @@ class BaseBKerNN(FittingMixin):
 
     def _plan(self, data: FitData) -> ParticlePlan:
         scale = target_scale(data.loss, data.rows)
-        penalty = self._make_penalty(scale)
-        problem = ParticleProblem(make_kernel(self.kernel), data.loss, penalty, self.n_jobs)
-        alpha, search = self._given_alpha(data, problem.smallest_alpha(data.rows))
+        smallest = self._problem("feature", data, scale).smallest_alpha(data.rows)
+        alpha, search = self._given_alpha(data, smallest)
         return ParticlePlan(
-            problem,
+            {name: self._problem(name, data, scale) for name in self._penalties(alpha)},
+            compared=isinstance(self.penalty, str) and self.penalty == "auto",
             scale=scale,
             alpha=alpha,
             start=self._previous_particles(data),
@@ -42,11 +46,26 @@ class BaseBKerNN(FittingMixin):
             tol=float(self.tol),
         )
 
-    def _make_penalty(self, scale: float) -> Penalty:
-        """The named penalty, its concavity for targets of unit scale; or the one given."""
+    def _penalties(self, alpha: float | None) -> tuple[str, ...]:
+        """Names of the penalties to compare, the one given if there is no search."""
         if isinstance(self.penalty, Penalty):
-            return self.penalty
-        return make_penalty(self.penalty, s=1.0 / scale)
+            return ("given",)
+        if self.penalty != "auto":
+            return (self.penalty,)
+        if self.warm_start and alpha is not None and hasattr(self, "penalty_"):
+            return (self.penalty_,)
+        searched = alpha is None and self.optimizer != "plain" and isinstance(self.init, str)
+        return COMPARED if searched else COMPARED[:1]
+
+    def _problem(self, name: str, data: FitData, scale: float) -> ParticleProblem:
+        """The problem of a penalty by its name, with its concavity for targets of unit scale."""
+        on_axes = name == ADDITIVE
+        penalty = (
+            self.penalty
+            if name == "given"
+            else make_penalty("basic_l1" if on_axes else name, s=1.0 / scale)
+        )
+        return ParticleProblem(make_kernel(self.kernel), data.loss, penalty, self.n_jobs, on_axes)
 
     def _given_alpha(
         self, data: FitData, smallest: float
@@ -97,8 +116,11 @@ class BaseBKerNN(FittingMixin):
         """Sorted projections, their order, and the tables of the fitted functions."""
         n_targets, n_samples = data.rows.y.shape
         per_entry = 8 + 8 + 4 + 8 + 8 * n_targets
+        # An additive model has a particle for every column.
+        on_axes = any(problem.on_axes for problem in plan.problems.values())
+        n_particles = max(self.n_particles, data.rows.X.shape[1] if on_axes else 0)
         return Memory(
-            float(n_samples) * self.n_particles * per_entry,
+            float(n_samples) * n_particles * per_entry,
             "lower n_particles or fit on fewer rows",
         )
 
@@ -108,7 +130,7 @@ class BaseBKerNN(FittingMixin):
         return ParticleLearner(plan, data.rows, data.strata, stage)
 
     def _store(self, data: FitData, plan: ParticlePlan, learned: Any) -> None:
-        self.kernel_ = plan.problem.kernel.name
+        self.kernel_, self.penalty_ = self.kernel, learned.penalty
         # In the units of X; predictions divide by the same numbers again.
         self.particles_ = data.columns.embed(learned.function.particles) / data.columns.scale
 

@@ -95,7 +95,12 @@ class RidgeFunctions:
                 operator.blocks[0].select(alive[operator.slices[0]]), dual
             )
         return cls(
-            operator.kernel, point.W[alive], knots, tables, point.fit.intercept, operator.n_jobs
+            operator.kernel,
+            operator.particles(alive),
+            knots,
+            tables,
+            point.fit.intercept,
+            operator.n_jobs,
         )
 
     def decision(self, X: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
-"""Learning the particles: how alpha is chosen, and on how many rows which steps are taken.
+"""Learning the particles: how settings are chosen, and on how many rows which steps are taken.
 
 Up to ``SMALL`` rows everything happens on all rows. Beyond, the particles are learned on growing
 subsamples, because the directions settle long before the functions of them do: a first part of
-2000 rows, a second of 10,000, then the coefficients (and with up to 50,000 rows a few more steps on
+1000 rows, a second of 10,000, then the coefficients (and with up to 50,000 rows a few more steps on
 the particles) on all. Between parts ``alpha * sum of weights`` stays the same.
 """
 
@@ -23,7 +23,9 @@ from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
 from kernlens.methods.bkernn.path import (
     PathFollower,
-    minimize_from_both,
+    ValidationCurve,
+    minimize_from_each,
+    record_of,
     revive,
     validation_curve,
 )
@@ -31,30 +33,48 @@ from kernlens.methods.bkernn.plan import LearnedParticles, ParticlePlan
 from kernlens.optim.factored_lbfgs import factored_lbfgs
 from kernlens.optim.lbfgs import Progress
 from kernlens.optim.proximal_gradient import proximal_gradient
+from kernlens.penalties.directions import coordinate_directions, principal_directions
 
-SMALL = 4000
-FIRST_PART = 2000
+SMALL = 2000
+FIRST_PART = 1000
 SECOND_PART = 10_000
 REFINE_ALL_MAX = 50_000
-VALIDATION_ROWS = 4000
 N_FOLDS = 3
+#: With more rows, settings are compared on one part of about `SEARCH_ROWS` instead of three folds,
+#: and scored on at most `VALIDATION_ROWS` others.
+FOLDS_MAX = 1200
+SEARCH_ROWS = 1000
+VALIDATION_ROWS = 4000
 #: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
 GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
-#: Relative residual of the solves inside a step, and while alpha is chosen.
+#: Relative residual of the solves inside a step, on a part of the rows, and in a comparison.
 STEP_TOL = 1e-7
-SEARCH_TOL = 1e-5
-#: Iterations at one value of alpha while choosing it: enough to rank the values.
-SEARCH_ITER = 20
+PART_STEP_TOL = 1e-5
+SEARCH_TOL = 1e-4
+#: Iterations at one value of alpha while settings are compared, and particles: enough to rank them.
+SEARCH_ITER = 15
+SEARCH_PARTICLES = 50
 #: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
-#: the iterations at each: fewer were measured to miss weak directions.
+#: the iterations at each and from both starts at the wanted one.
 APPROACH = 10.0 ** np.array([1.0, 0.5])
-APPROACH_ITER = 80
+APPROACH_ITER = 40
+PART_APPROACH_ITER = 20
+#: Iterations from particles of an earlier fit, as they are and revived, before one goes on.
+AGAIN_ITER = 4
+#: Relative decrease of the objective below which a stage on a part of the rows stops.
+PART_TOL = 1e-5
 #: Proximal steps at the end, which make exact zeros of what is nearly zero.
 POLISH_ITER = 3
-#: Quasi-Newton steps on all rows after the subsamples.
-ALL_ROWS_ITER = 10
+#: Quasi-Newton steps on the second part, from both starts and then from the better end, and on all
+#: rows after it.
+SECOND_ITER = 20
+SECOND_MORE_ITER = 60
+ALL_ROWS_ITER = 3
+#: What an additive model must bring the loss down to, relative to that of the others: it needs
+#: fewer rows than they do, is at its best long before them, and has columns for directions.
+ADDITIVE_MARGIN = 0.9
 #: Relative residual of the solves inside the steps on many rows.
-LARGE_TOL = 1e-6
+LARGE_TOL = 1e-4
 #: Relative residual of the last solve; the looser one changes predictions by less than the noise
 #: of any data set of that size.
 FINAL_TOL = 1e-10
@@ -82,15 +102,19 @@ class ParticleLearner(Learner[LearnedParticles]):
     rows: CanonicalRows
     strata: NDArray[np.integer] | None = None
     stage: Stage | None = None
+    _penalty: str = field(default="", init=False)
     _watched: ParticleObjective | None = field(default=None, init=False)
     _alpha: float | None = field(default=None, init=False)
     _search: SearchRecord | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        self._penalty = next(iter(self.plan.problems))
+
     def learn(self) -> LearnedParticles:
-        """Choose alpha if it is not given, then learn the particles."""
+        """Choose what is not given, then learn the particles."""
         self._alpha, self._search = self.plan.alpha, self.plan.search
         if self._alpha is None:
-            self._alpha, self._search = self.choose_alpha()
+            self._alpha, self._search = self.choose()
         return self._finish(self.minimize(self._alpha), self._alpha)
 
     def finish_interrupted(self) -> LearnedParticles:
@@ -101,8 +125,9 @@ class ParticleLearner(Learner[LearnedParticles]):
     def left_out(self, learned: LearnedParticles) -> LeftOut:
         """Predict every fold with particles learned on the others, ``alpha * n`` kept."""
         parts = []
-        for train, test in self._folds():
-            function = self._again(self.rows.take(train), learned).function
+        for train, test in self.rows.folds(N_FOLDS, self.strata):
+            part, alpha = self._on(self.rows.take(train), learned)
+            function = part._finish(part.minimize(alpha), alpha).function
             rows = self.rows.take(test)
             parts.append(LeftOut(function.decision(rows.X), rows.y, rows.weights))
         return LeftOut.joined(parts)
@@ -110,82 +135,113 @@ class ParticleLearner(Learner[LearnedParticles]):
     def directions_on(
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedParticles
     ) -> Directions:
-        """Directions of particles learned on other rows, ``alpha * n`` kept."""
-        return self._again(rows, learned).directions
+        """Directions of particles learned on other rows, ``alpha * n`` kept, by a short path."""
+        part, alpha = self._on(rows, learned)
+        follower = part._searcher(rows, "counting directions")
+        for factor in (*APPROACH, 1.0):
+            _, point = follower.advance(factor * alpha)
+        return part._directions(point)
 
-    def _again(self, rows: CanonicalRows, learned: LearnedParticles) -> LearnedParticles:
+    def _on(self, rows: CanonicalRows, learned: LearnedParticles) -> tuple[ParticleLearner, float]:
+        """A learner of other rows by the penalty that was chosen, and its alpha."""
         # Particles of an earlier fit have seen all rows.
-        plan = replace(self.plan, start=None)
+        problems = {learned.penalty: self.plan.problems[learned.penalty]}
+        plan = replace(self.plan, start=None, problems=problems)
         part = replace(self, plan=plan, rows=rows, strata=None, stage=None)
-        alpha = learned.alpha * float(self.rows.weights.sum()) / float(rows.weights.sum())
-        return part._finish(part.minimize(alpha), alpha)
+        return part, learned.alpha * float(self.rows.weights.sum()) / float(rows.weights.sum())
 
     def minimize(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`, in the way that the plan asks for."""
         if self.plan.plain:
             return self._learn_plainly(alpha)
-        if self.plan.start is not None:
-            return self._learn_from(self.plan.start, alpha)
+        if self.start is not None:
+            return self._learn_from(self.start, alpha)
         return self._learn_afresh(alpha)
 
     def _finish(self, result: SolveResult, alpha: float) -> LearnedParticles:
         point = self.solve_at(result.solution, alpha)
-        penalty = self.problem.penalty
         return LearnedParticles(
             function=RidgeFunctions.of(point),
-            directions=Directions(
-                *penalty.directions(point.W), of_inputs=np.linalg.norm(point.W, axis=0)
-            ),
+            penalty=self._penalty,
+            directions=self._directions(point),
             alpha=alpha,
-            objective=point.value + alpha * penalty.value(point.W),
+            objective=point.value + alpha * self.problem.penalty.value(point.W),
             history=result.history,
             n_iter=result.n_iter,
             status=result.status,
             search=self._search,
         )
 
+    def _directions(self, point: ReducedPoint) -> Directions:
+        if self.problem.on_axes:
+            every = np.ones(len(point.W), dtype=bool)
+            axes = coordinate_directions(point.operator.particles(every))
+            return Directions(*axes, of_inputs=np.abs(point.W[:, 0]))
+        # Whoever asks for few columns gets columns; a penalty that was compared is a means.
+        directions = principal_directions if self.plan.compared else self.problem.penalty.directions
+        return Directions(*directions(point.W), of_inputs=np.linalg.norm(point.W, axis=0))
+
     @property
     def problem(self) -> ParticleProblem:
-        """Kernel, loss and penalty."""
-        return self.plan.problem
+        """Kernel, loss and penalty in use."""
+        return self.plan.problems[self._penalty]
+
+    @property
+    def fresh(self) -> FloatArray:
+        """First particles; along axes they are all of the same length."""
+        if not self.problem.on_axes:
+            return self.plan.fresh
+        alive = float(np.any(self.plan.fresh != 0.0))
+        return np.full((self.rows.X.shape[1], 1), alive * self.plan.scale)
+
+    @property
+    def start(self) -> FloatArray | None:
+        """Particles of an earlier fit; along axes the mean size of their entries, times d."""
+        W = self.plan.start
+        if W is None or not self.problem.on_axes:
+            return W
+        return W.shape[1] * np.abs(W).mean(axis=0)[:, None]
 
     @property
     def is_large(self) -> bool:
         """Whether the particles are learned on subsamples."""
         return len(self.rows.X) > SMALL and self.problem.kernel.linear_cost
 
-    def choose_alpha(self) -> tuple[float, SearchRecord]:
-        """Choose alpha on a grid by held-out loss: three folds, or other rows if there are many."""
+    def choose(self) -> tuple[float, SearchRecord]:
+        """Choose alpha on a grid, and the penalty if there are several, by held-out loss."""
         total = float(self.rows.weights.sum())
         shifts = GRID * self.problem.reference_alpha(self.rows) * total
         parts = self._parts()
         if not parts:
             # Too few rows, or too few of a class, to hold any out.
             return self._middle_alpha(), SearchRecord({"alpha": np.empty(0)}, np.empty(0), -1)
-        followers = [
-            self._follower(train, "choosing alpha", SEARCH_ITER, SEARCH_TOL) for train, _ in parts
-        ]
-        curve = validation_curve(followers, [test for _, test in parts], shifts)
-        lowest = int(np.argmin(curve.losses))
+        curves: dict[str, ValidationCurve] = {}
+        for name in self.plan.problems:
+            self._penalty = name
+            followers = [self._searcher(train, "choosing alpha") for train, _ in parts]
+            curves[name] = validation_curve(followers, [test for _, test in parts], shifts)
+        self._penalty = min(curves, key=lambda name: self._lowest(name, curves[name]))
         # The best value lies between those of the grid.
-        return curve.best() / total, SearchRecord(
-            {"alpha": curve.shifts / total}, curve.losses, lowest
-        )
+        return curves[self._penalty].best() / total, record_of(curves, self._penalty, total)
+
+    def _lowest(self, penalty: str, curve: ValidationCurve) -> float:
+        """The lowest loss of a penalty, as it is compared."""
+        on_axes = self.plan.problems[penalty].on_axes
+        return float(curve.losses.min()) / (ADDITIVE_MARGIN if on_axes else 1.0)
 
     def _learn_afresh(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
         if self.is_large:
             return self._learn_large(alpha)
-        return self._polish(
-            self._learn_on(self.rows, alpha), self.problem.objective(self.rows, alpha)
-        )
+        end = self._learn_on(self.rows, alpha, self.plan.tol)
+        return self._polish(end, self.problem.objective(self.rows, alpha))
 
     def _learn_plainly(self, alpha: float) -> SolveResult:
         """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
         objective = self._objective(self.rows, alpha, tol=FINAL_TOL)
         return proximal_gradient(
             objective,
-            objective.at(self.plan.fresh if self.plan.start is None else self.plan.start),
+            objective.at(self.fresh if self.start is None else self.start),
             max_iter=self.plan.max_iter,
             tol=self.plan.tol,
             progress=self._stage("Algorithm 1"),
@@ -194,18 +250,35 @@ class ParticleLearner(Learner[LearnedParticles]):
     def _learn_from(self, W: FloatArray, alpha: float) -> SolveResult:
         """Minimise at `alpha` from given particles, as they are and revived, on all rows."""
         objective = self._objective(self.rows, alpha)
-        ends = [
-            factored_lbfgs(
-                objective,
-                objective.at(start),
-                max_iter=self.plan.max_iter,
-                tol=self.plan.tol,
-                progress=self._stage("learning directions"),
-            )
-            for start in (W, revive(W, self.plan.fresh))
-        ]
-        best = min(ends, key=lambda end: objective.value(end.solution))
-        return self._polish(best, objective)
+        end = self._better_end(objective, (W, revive(W, self.fresh)), AGAIN_ITER)
+        rest = max(self.plan.max_iter - 2 * AGAIN_ITER, 0)
+        return self._polish(self._go_on(objective, end, self.plan.tol, rest), objective)
+
+    def _better_end(
+        self, objective: ParticleObjective, starts: tuple[FloatArray, ...], n_iter: int
+    ) -> SolveResult:
+        """A few steps from every start, and the end with the lower objective."""
+        return minimize_from_each(
+            objective,
+            starts,
+            max_iter=min(n_iter, self.plan.max_iter),
+            tol=self.plan.tol,
+            progress=self._stage("comparing starts"),
+        )
+
+    def _go_on(
+        self, objective: ParticleObjective, end: SolveResult, tol: float, max_iter: int
+    ) -> SolveResult:
+        """More steps from the better end, until `tol` or `max_iter`."""
+        if end.status is Status.CONVERGED or max_iter == 0:
+            return end
+        return factored_lbfgs(
+            objective,
+            end.solution,
+            max_iter=max_iter,
+            tol=tol,
+            progress=self._stage("learning directions"),
+        )
 
     def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
         """Coefficients on all rows for given particles, to full accuracy."""
@@ -221,7 +294,7 @@ class ParticleLearner(Learner[LearnedParticles]):
     def best_so_far(self) -> tuple[FloatArray, float]:
         """Particles and alpha to go on with after an interruption."""
         if self._watched is None or self._watched.best is None:
-            return self.plan.fresh, self._middle_alpha()
+            return self.fresh, self._middle_alpha()
         total = float(self.rows.weights.sum())
         part = float(self._watched.smooth.fitter.weights.sum())
         return self._watched.best.W, self._watched.strength * part / total
@@ -241,62 +314,62 @@ class ParticleLearner(Learner[LearnedParticles]):
 
     def _parts(self) -> list[tuple[CanonicalRows, CanonicalRows]]:
         """Rows to train on, and rows to score on."""
-        if self.is_large:
-            train = slice(0, FIRST_PART)
-            test = slice(FIRST_PART, FIRST_PART + VALIDATION_ROWS)
-            return [(self.rows.take(train), self.rows.take(test))]
-        return [(self.rows.take(train), self.rows.take(test)) for train, test in self._folds()]
+        n = len(self.rows.X)
+        if n <= FOLDS_MAX:
+            folds = self.rows.folds(N_FOLDS, self.strata)
+            return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
+        # One fold of many is a sample of the rows that has every class.
+        folds = self.rows.folds(max(2, round(n / SEARCH_ROWS)), self.strata)
+        return [
+            (self.rows.take(test), self.rows.take(np.flatnonzero(train)[:VALIDATION_ROWS]))
+            for train, test in folds[:1]
+        ]
 
-    def _folds(self) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-        return self.rows.folds(N_FOLDS, self.strata)
-
-    def _follower(
-        self, rows: CanonicalRows, stage: str, max_iter: int, inner_tol: float
-    ) -> PathFollower:
+    def _searcher(self, rows: CanonicalRows, stage: str) -> PathFollower:
+        """A follower that takes few steps with few particles."""
+        fresh = self.fresh if self.problem.on_axes else self.fresh[:SEARCH_PARTICLES]
+        tol = max(self.plan.tol, PART_TOL)
+        bar = self._stage(stage)
         return PathFollower(
-            self.problem,
-            rows,
-            self.plan.fresh,
-            max_iter=max_iter,
-            tol=self.plan.tol,
-            inner_tol=inner_tol,
-            watch=self._watch,
-            progress=self._stage(stage),
+            self.problem, rows, fresh, SEARCH_ITER, tol, SEARCH_TOL, self._watch, bar
         )
 
-    def _learn_on(self, rows: CanonicalRows, alpha: float) -> SolveResult:
-        """Approach `alpha` from above, then minimise there until `tol` or `max_iter`."""
-        n_iter = min(APPROACH_ITER, self.plan.max_iter)
-        follower = self._follower(rows, "approaching alpha", n_iter, STEP_TOL)
-        for factor in (*APPROACH, 1.0):
-            objective, point = follower.advance(factor * alpha)
-        return factored_lbfgs(
-            objective,
-            point,
-            max_iter=self.plan.max_iter,
-            tol=self.plan.tol,
-            progress=self._stage("learning directions"),
+    def _learn_on(
+        self, rows: CanonicalRows, alpha: float, tol: float, n_iter: int = APPROACH_ITER
+    ) -> SolveResult:
+        """Approach `alpha` from above and from fresh particles, then go on until `tol`."""
+        stage, inner_tol = "approaching alpha", PART_STEP_TOL if self.is_large else STEP_TOL
+        most = min(n_iter, self.plan.max_iter)
+        bar = self._stage(stage)
+        follower = PathFollower(
+            self.problem, rows, self.fresh, most, tol, inner_tol, self._watch, bar
         )
+        for factor in APPROACH:
+            _, point = follower.advance(factor * alpha)
+        objective = self._objective(rows, alpha, tol=inner_tol)
+        starts = (self.fresh, revive(point.W, self.fresh))
+        end = self._better_end(objective, starts, n_iter)
+        return self._go_on(objective, end, tol, self.plan.max_iter)
 
     def _learn_large(self, alpha: float) -> SolveResult:
         """Learn on a first and a second part, then move to all rows."""
-        total = float(self.rows.weights.sum())
+        total, tol = float(self.rows.weights.sum()), max(self.plan.tol, PART_TOL)
         first = self.rows.take(slice(0, FIRST_PART))
-        end = self._learn_on(first, alpha * total / float(first.weights.sum()))
+        shift = alpha * total
+        begun = self._learn_on(first, shift / float(first.weights.sum()), tol, PART_APPROACH_ITER)
         second = self.rows.take(slice(0, SECOND_PART))
-        objective = self._objective(
-            second, alpha * total / float(second.weights.sum()), tol=LARGE_TOL
-        )
-        end = minimize_from_both(
+        objective = self._objective(second, shift / float(second.weights.sum()), tol=LARGE_TOL)
+        starts = (self.fresh, revive(begun.solution.W, self.fresh))
+        end = factored_lbfgs(
             objective,
-            end.solution.W,
-            self.plan.fresh,
-            max_iter=self.plan.max_iter,
-            tol=self.plan.tol,
+            self._better_end(objective, starts, SECOND_ITER).solution,
+            max_iter=min(SECOND_MORE_ITER, self.plan.max_iter),
+            tol=tol,
             progress=self._stage(f"refining on {len(second.X)} rows"),
         )
-        end = self._polish(end, objective)
-        return self._move_to_all_rows(end, alpha)
+        # Steps on more rows are few on purpose: whether the fit has ended is said by the first.
+        end = self._polish(replace(end, status=begun.status), objective)
+        return end if len(self.rows.X) == len(second.X) else self._move_to_all_rows(end, alpha)
 
     def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
         objective = self._objective(self.rows, alpha, tol=LARGE_TOL)

@@ -16,7 +16,10 @@ from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.kernel_fit import KernelFit, KernelFitter
 from kernlens.kernels.one_dimensional import OneDimensionalKernel
-from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
+from kernlens.linalg.projected_kernel_operator import (
+    AxisKernelOperator,
+    ProjectedKernelOperator,
+)
 from kernlens.losses import Loss
 from kernlens.optim.composite_objective import CompositeObjective
 from kernlens.penalties.contract import Penalty
@@ -53,12 +56,15 @@ class ReducedObjective:
         The minimisation over the coefficients.
     n_jobs : int or None
         Threads.
+    on_axes : bool
+        Whether there is one particle along every axis; W (n_features, 1) has their lengths.
     """
 
     X: FloatArray
     kernel: OneDimensionalKernel
     fitter: KernelFitter
     n_jobs: int | None = None
+    on_axes: bool = False
 
     @property
     def penalty_strength(self) -> float:
@@ -69,7 +75,8 @@ class ReducedObjective:
         self, W: FloatArray, *, start: ReducedPoint | None = None, tol: float = 1e-8
     ) -> ReducedPoint:
         """Evaluate at particles `W`, warm-started from a nearby point."""
-        operator = ProjectedKernelOperator(W, self.X, self.kernel, self.n_jobs)
+        kind = AxisKernelOperator if self.on_axes else ProjectedKernelOperator
+        operator = kind(W, self.X, self.kernel, self.n_jobs)
         fit = self.fitter(operator, start=None if start is None else start.fit, tol=tol)
         return ReducedPoint(W, operator, fit)
 
@@ -101,19 +108,24 @@ class ParticleObjective(CompositeObjective[ReducedPoint]):
 
 @dataclass(frozen=True)
 class ParticleProblem:
-    """Kernel, loss and penalty of BKerNN; objective (10) once rows and alpha are given."""
+    """Kernel, loss and penalty of BKerNN; objective (10) once rows and alpha are given.
+
+    With `on_axes` every particle stays on the axis of a column: an additive model. Its objective is
+    convex for the Brownian kernel, which grows in proportion to a particle: K is linear in lengths.
+    """
 
     kernel: OneDimensionalKernel
     loss: Loss
     penalty: Penalty
     n_jobs: int | None = None
+    on_axes: bool = False
 
     def objective(
         self, rows: CanonicalRows, alpha: float, *, tol: float = 1e-7
     ) -> ParticleObjective:
         """Return the objective on `rows`, its linear solves carried to a residual of `tol`."""
         fitter = KernelFitter(self.loss, rows.y, rows.weights, alpha)
-        smooth = ReducedObjective(rows.X, self.kernel, fitter, self.n_jobs)
+        smooth = ReducedObjective(rows.X, self.kernel, fitter, self.n_jobs, self.on_axes)
         return ParticleObjective(smooth, self.penalty, tol)
 
     def reference_alpha(self, rows: CanonicalRows) -> float:

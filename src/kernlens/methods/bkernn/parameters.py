@@ -27,6 +27,8 @@ from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 from kernlens.penalties import PENALTIES, Penalty
 
 OPTIMIZERS = ("auto", "lbfgs", "plain")
+#: The penalty that keeps every particle on the axis of one column.
+ADDITIVE = "additive"
 
 
 def _check_loss(loss: Loss) -> None:
@@ -45,8 +47,8 @@ PARAMETERS: Parameters = {
         '{"auto", "heuristic"} or float',
         """Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
         the root mean square norm of a row over n in steps of sqrt(10), along a warm-started path;
-        it takes the lowest point of the loss on held-out rows: three folds, or with more than 4000
-        rows a part of 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
+        it takes the lowest point of the loss on held-out rows: three folds, or with more than 1200
+        rows a part of about 1000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
         are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``. A number is
         for standardised targets, so that the paper's lambda for the Brownian kernel is alpha times
@@ -60,12 +62,16 @@ PARAMETERS: Parameters = {
         """Number m of particles. More find weak directions more surely; cost is linear in it.""",
     ),
     "penalty": Parameter(
-        Or((Penalty,), Choice(tuple(PENALTIES), other="an instance of Penalty")),
-        "feature",
+        Or((Penalty,), Choice(("auto", *PENALTIES, ADDITIVE), other="an instance of Penalty")),
+        "auto",
         "str or Penalty",
         """``"feature"`` (few directions), ``"variable"`` (few columns), their less biased
         ``"concave_feature"`` and ``"concave_variable"``, ``"basic"`` and ``"basic_l1"`` (few
-        particles). The named concave ones have s = 1 for targets of unit standard deviation; pass
+        particles), ``"additive"`` (one particle along the axis of every column, however many
+        `n_particles` says, few of them not zero). ``"auto"`` compares ``"feature"``,
+        ``"variable"`` and ``"additive"`` on held-out rows where alpha is chosen; it is
+        ``"feature"`` if `alpha` or `init` is given, or with ``optimizer="plain"``. The named
+        concave ones have s = 1 for targets of unit standard deviation; pass
         ``kernlens.penalties.ConcaveFeaturePenalty(s=2.0, strength=0.5)`` and the like to set the
         concavity s, for standardised targets, or a strength in front of Omega.""",
         search=("feature", "variable", "concave_feature", "concave_variable"),
@@ -91,7 +97,7 @@ PARAMETERS: Parameters = {
         "auto",
         '{"auto", "lbfgs", "plain"}',
         """``"auto"`` and ``"lbfgs"`` minimise over factors of W with a quasi-Newton method, along a
-        short path in alpha, on growing subsamples beyond 4000 rows, and end with proximal steps.
+        short path in alpha, on growing subsamples beyond 2000 rows, and end with proximal steps.
         ``"plain"`` is Algorithm 1 of the paper: `max_iter` proximal gradient steps on all rows.""",
     ),
     "init": Parameter(
@@ -140,7 +146,7 @@ CLASSIFIER_PARAMETERS: Parameters = {
         text="""Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006
         times ``rms(one-hot y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a
         warm-started path; it takes the lowest point of the loss on held-out rows: three stratified
-        folds, or with more than 4000 rows a part of 2000 scored on up to 4000 others.
+        folds, or with more than 1200 rows a part of about 1000 scored on up to 4000 others.
         `alpha_search_` has what it saw. ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the
         standardised rows if they are. With weights, n is the effective number of rows,
         ``(sum w)^2 / sum w^2``. A number is from 1e-120 to 1e120, and not below

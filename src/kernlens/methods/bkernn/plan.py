@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,8 +20,10 @@ class ParticlePlan:
 
     Attributes
     ----------
-    problem : ParticleProblem
-        Kernel, loss and penalty.
+    problems : dict of str to ParticleProblem
+        Kernel, loss and penalty, by the name of the penalty; held-out rows choose among several.
+    compared : bool
+        Whether the penalty is, or was, chosen among several.
     scale : float
         Size of the targets, which random first particles are multiplied by.
     fresh : ndarray of shape (n_particles, n_inputs)
@@ -37,7 +40,8 @@ class ParticlePlan:
         Of the last stage.
     """
 
-    problem: ParticleProblem
+    problems: Mapping[str, ParticleProblem]
+    compared: bool = False
     scale: float = 1.0
     fresh: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     alpha: float | None = None
@@ -50,6 +54,7 @@ class ParticlePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedParticles(Learned):
-    """Particles and the functions on them."""
+    """Particles, the functions on them, and the name of the penalty they were learned by."""
 
     function: RidgeFunctions
+    penalty: str

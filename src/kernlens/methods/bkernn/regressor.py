@@ -60,6 +60,8 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         columns are listed.
     knots_, tables_, intercept_ : ndarray
         The fitted functions, see :meth:`partial_functions`.
+    penalty_ : str
+        The penalty in use: the name given, the one that was chosen, or "given" for an object.
     kernel_ : str
         The kernel they were fitted with.
     objective_ : float
@@ -77,8 +79,9 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     -----
     Cost: a gradient is O(n m (d + log n)), a product with the kernel matrix O(n m); the matrix
     itself is never formed beyond 150 rows. Memory: about ``(28 + 8 n_targets) n n_particles`` bytes
-    while fitting, ``(8 + 8 n_targets) n n_particles`` for the fitted model. A prediction is
-    O(m (d + log n)) per row.
+    while fitting, ``(8 + 8 n_targets) n n_particles`` for the fitted model; the number of columns
+    takes the place of n_particles where it is larger and an additive model is compared. A
+    prediction is O(m (d + log n)) per row.
 
     An interrupted fit (Ctrl-C) keeps the best particles so far and says so in `status_`; then the
     KeyboardInterrupt goes on to the caller.
@@ -114,7 +117,7 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         *,
         alpha: float | str = "auto",
         n_particles: int = 100,
-        penalty: Any = "feature",
+        penalty: Any = "auto",
         kernel: str = "brownian",
         loss: Any = "squared",
         n_directions: int | str = "auto",
