@@ -52,7 +52,9 @@ def _fit(dataset, setting, d, n, seed):
     model = RegFeaLRegressor(structure=STRUCTURES[setting], random_state=seed)
     seconds, _ = timed(lambda: model.fit(data.X, data.y))
     # The score compares the two leading directions, whatever number was estimated.
-    leading = model.rotation_.T[:2] / model.scale_
+    leading = np.zeros((min(2, len(model.shares_)), d))
+    leading[:, model.inputs_] = model.rotation_.T[:2]
+    leading /= model.scale_
     return (
         model.score(data.X_test, data.y_test),
         feature_learning_score(data.components, leading),

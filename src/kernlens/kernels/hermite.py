@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, split_range
+from kernlens.kernels._hermite_exponents import CUT_LOG, Exponents
 
 Value = TypeVar("Value")
 
@@ -29,16 +30,11 @@ Value = TypeVar("Value")
 TILE = 256
 #: Elementary operations per entry and node, for the choice between one thread and several.
 WORK_PER_ENTRY = 5
-#: Exponentials computed in one call, over several nodes if tiles are small.
-CHUNK_ENTRIES = TILE * TILE
-#: Exponents that single precision can take, and the size at which their rounding shows.
-LARGEST_SINGLE = 80.0
-BLURRED_SINGLE = 1600.0
 #: Logarithm of the largest entry of a kernel matrix that a fit may have. Its sums over rows and
 #: nodes are then far from overflowing.
 LARGEST_LOG = 600.0
-#: Exponents of rows to predict are cut off here; training rows do not come so far.
-CUT_LOG = 650.0
+#: So few rows are predicted one by one.
+FEW_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -57,6 +53,9 @@ class Precision:
         Largest t, as a multiple of ``1 / (lam + mu / max(eta))``.
     dtype : dtype
         Of the exponentials.
+    linear : float
+        The first t may be this multiple of ``(1 - rho) / (lam + mu / min(eta))``: below it the
+        integrand is taken for linear. Steps must be at least 0.5, for positive weights.
     """
 
     step: float
@@ -64,12 +63,27 @@ class Precision:
     relative_to_largest: bool
     last: float
     dtype: DTypeLike
+    linear: float = 0.0
+
+    def first_weights(self) -> FloatArray:
+        """Weights of the first nodes, over the first t, which stand for the rule below them too.
+
+        The rule that goes on to zero sums constants and, with two nodes, t exactly as these do.
+        """
+        h = self.step
+        constant = h / -np.expm1(-h)
+        if self.linear == 0.0:
+            return np.array([constant])
+        constant += h * np.exp(h)
+        second = (h / -np.expm1(-2.0 * h) + h * np.exp(2.0 * h) - constant) / np.expm1(h)
+        return np.array([constant - second, second])
 
 
-#: Relative errors of 1e-12, 1e-7, and 1e-4, the last for a twentieth of the time.
+#: Relative errors of 1e-12, 1e-7, 1e-4 and 2e-3, the last two for a twentieth and less of the time.
 FINE = Precision(0.3, 1e-15, False, 60.0, np.float64)
-MEDIUM = Precision(0.5, 1e-7, True, 40.0, np.float64)
-COARSE = Precision(0.8, 1e-4, True, 25.0, np.float32)
+MEDIUM = Precision(0.5, 1e-7, True, 20.0, np.float64, 1e-3)
+COARSE = Precision(0.8, 1e-4, True, 12.0, np.float32, 1e-2)
+ROUGH = Precision(1.0, 1e-3, True, 8.0, np.float32, 3e-2)
 
 
 @dataclass(frozen=True)
@@ -114,11 +128,16 @@ class HermiteKernel:
         # The integrand falls as exp(-t (lam + rate)) for the slowest rate, and faster for others.
         slowest = lam + rates.min()
         reference = slowest if precision.relative_to_largest else lam + rates.max()
-        low, high = np.log(precision.first / reference), np.log(precision.last / slowest)
+        first = precision.first / reference
+        # Rates beyond the first node are blurred in any case.
+        fastest = lam + rates.max(where=rates * first <= 1.0, initial=0.0)
+        first = max(first, precision.linear * (1.0 - rho) / fastest)
+        low, high = np.log(first), np.log(precision.last / slowest)
         times = np.exp(np.arange(low, high + precision.step, precision.step))
-        weights = precision.step * times * np.exp(-lam * times)
-        # Below the first node the integrand is constant: the rest of the rule is a geometric sum.
-        weights[0] /= -np.expm1(-precision.step)
+        weights = precision.step * times
+        ends = precision.first_weights()
+        weights[: len(ends)] = first * ends
+        weights *= np.exp(-lam * times)
         return cls(rho, rates, times, weights, precision.dtype, n_jobs)
 
     @staticmethod
@@ -141,15 +160,16 @@ class HermiteKernel:
 
         O(n_nodes n_rows n_others n_directions), half of it without `others`.
         """
+        if others is not None and len(others) <= FEW_ROWS:
+            return np.array([self._column(Z, row) for row in others]).reshape(-1, len(Z)).T
         columns = Z if others is None else others
-        exponents = _Exponents(self, Z, columns)
+        exponents = Exponents(self, Z, columns)
         result = np.empty((len(Z), len(columns)))
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, cols = tile
             total = np.zeros((rows.stop - rows.start, cols.stop - cols.start), exponents.dtype)
-            for nodes in exponents.chunks(rows, cols):
-                L = exponents.tile(nodes, rows, cols)
+            for _, L in exponents.over_nodes(rows, cols):
                 np.exp(L, out=L)
                 total += L[0] if len(L) == 1 else L.sum(axis=0)
             # The weights are in the exponents; what is subtracted is the same for all pairs.
@@ -160,6 +180,17 @@ class HermiteKernel:
 
         self._map(fill, len(Z), None if others is None else len(columns))
         return result
+
+    def _column(self, Z: FloatArray, other: FloatArray) -> FloatArray:
+        """Kernel of the rows of Z with one row, without tiles: copies of Z would take longer."""
+        r = self.rho * np.exp(-np.outer(self.times, self.rates))
+        spread = 1.0 / (1.0 - r * r)
+        pull = -0.5 * r * r * spread
+        L = (r * spread * other) @ Z.T + pull @ np.square(Z).T
+        L += (pull @ np.square(other) - 0.5 * np.log1p(-r * r).sum(axis=1))[:, None]
+        L += np.log(self.weights)[:, None]
+        column: FloatArray = np.exp(np.minimum(L, CUT_LOG, out=L), out=L).sum(axis=0)
+        return column - self.weights.sum()
 
     def derivatives(self, Z: FloatArray, dual: FloatArray) -> tuple[FloatArray, FloatArray]:
         """M_f and the pull of the rows, for ``f_t = sum_i dual_ti k(z_i, .)``.
@@ -176,7 +207,7 @@ class HermiteKernel:
         pull : ndarray of shape (n_rows, n_directions)
             ``sum_t dual_ti grad f_t(z_i)``, half the gradient of ``sum_t dual_t K dual_t`` in z_i.
         """
-        exponents = _Exponents(self, Z, Z)
+        exponents = Exponents(self, Z, Z)
         n_nodes, k = len(self.times), Z.shape[1]
         extended = np.concatenate([Z, np.ones((len(Z), 1))], axis=1)
         # With E = exp(L) and D = sum_t dual_t dual_t^T, products (E * D)(Z, 1) need no E * D.
@@ -189,8 +220,7 @@ class HermiteKernel:
             sides = [_Side.empty(rows, n_nodes, k)]
             if rows != cols:
                 sides.append(_Side.empty(cols, n_nodes, k))
-            for nodes in exponents.chunks(rows, cols):
-                E = exponents.tile(nodes, rows, cols)
+            for nodes, E in exponents.over_nodes(rows, cols):
                 np.exp(E, out=E)
                 turned = (E, E.transpose(0, 2, 1))
                 for side, across, oriented in zip(sides, (cols, rows), turned, strict=False):
@@ -230,7 +260,7 @@ class HermiteKernel:
         -------
         ndarray of shape (n_targets, n_others, n_directions)
         """
-        exponents = _Exponents(self, others, Z)
+        exponents = Exponents(self, others, Z)
         scales = exponents.r * exponents.spread
         extended = np.concatenate([Z, np.ones((len(Z), 1))], axis=1)
         factors = np.concatenate([column[:, None] * extended for column in dual], axis=1)
@@ -239,8 +269,7 @@ class HermiteKernel:
         def part(tile: tuple[slice, slice]) -> tuple[slice, FloatArray]:
             rows, cols = tile
             total = np.zeros((len(dual), rows.stop - rows.start, Z.shape[1]))
-            for nodes in exponents.chunks(rows, cols):
-                E = exponents.tile(nodes, rows, cols)
+            for nodes, E in exponents.over_nodes(rows, cols):
                 np.exp(E, out=E)
                 wide = _products(E, factors[cols]).astype(np.float64)
                 blocks = wide.reshape(*wide.shape[:2], len(dual), -1)
@@ -255,7 +284,7 @@ class HermiteKernel:
         return result
 
     def _outer_products(
-        self, Z: FloatArray, exponents: _Exponents, across: FloatArray, sums: FloatArray
+        self, Z: FloatArray, exponents: Exponents, across: FloatArray, sums: FloatArray
     ) -> FloatArray:
         """What every node adds to M_f, (n_nodes, n_directions, n_directions).
 
@@ -329,63 +358,6 @@ class _Side:
         self.across[nodes] = Z.T @ products
         self.pull[:] += np.einsum("qa,qia->ia", scales, products)
         self.pull[:] -= Z * (sums.T @ (scales * r))
-
-
-class _Exponents:
-    """L_t of rows and columns plus the log of the weight, as one matrix product a node.
-
-    ``L = (r / (1 - r^2) z) . z' + offset(z) + offset(z')``: the offsets are two more columns.
-    """
-
-    def __init__(self, kernel: HermiteKernel, Z: FloatArray, others: FloatArray) -> None:
-        self.r = kernel.rho * np.exp(-np.outer(kernel.times, kernel.rates))
-        self.spread = 1.0 / (1.0 - self.r * self.r)
-        pull = -0.5 * self.r * self.r * self.spread
-        shift = -0.5 * np.log1p(-self.r * self.r).sum(axis=1)
-        offset, other_offset = pull @ np.square(Z).T, pull @ np.square(others).T
-        # L(z, z') of a node is at most the mean of these two and the shift.
-        own = [
-            (self.r / (1.0 + self.r) @ np.square(rows).T).max(axis=1, initial=0.0)
-            for rows in (Z, others)
-        ]
-        largest, plain_shift = np.maximum(*own), shift
-        shift = shift + np.log(kernel.weights)
-        self.dtype = kernel.dtype
-        # Rows far out have kernels beyond single precision, and so may the weights have; terms
-        # that cancel are larger than L by the distance of rho from 1.
-        if (
-            largest.max() + plain_shift.max() > LARGEST_SINGLE
-            or (largest + shift).max() > LARGEST_SINGLE
-            or largest.max() > BLURRED_SINGLE * (1.0 - kernel.rho)
-        ):
-            self.dtype = np.float64
-        self._cut = (0.5 * (own[0] + own[1]) + shift).max() > CUT_LOG
-        self._left = self._stack(Z * (self.r * self.spread)[:, None, :], offset + shift[:, None], 0)
-        repeated = np.broadcast_to(others, (len(self.r), *others.shape))
-        self._right = self._stack(repeated, other_offset, 1)
-
-    def _stack(self, rows: FloatArray, offsets: FloatArray, place: int) -> FloatArray:
-        """The rows of every node with their offsets and ones as last columns."""
-        n_nodes, n_rows, k = rows.shape
-        stacked = np.ones((n_nodes, n_rows, k + 2), self.dtype)
-        stacked[:, :, :k] = rows
-        stacked[:, :, k + place] = offsets
-        return stacked
-
-    def chunks(self, rows: slice, columns: slice) -> list[slice]:
-        """Nodes that are worth handling together."""
-        entries = (rows.stop - rows.start) * (columns.stop - columns.start)
-        return split_range(len(self.r), max(1, CHUNK_ENTRIES // max(1, entries)))
-
-    def tile(self, nodes: slice, rows: slice, columns: slice) -> FloatArray:
-        """A new array (n_nodes, n_rows, n_columns)."""
-        left, right = self._left[nodes, rows], self._right[nodes, columns]
-        if len(left) == 1:
-            # Two-dimensional products are BLAS calls; stacked ones are not always.
-            product: FloatArray = (left[0] @ right[0].T)[None]
-        else:
-            product = left @ right.transpose(0, 2, 1)
-        return np.minimum(product, CUT_LOG, out=product) if self._cut else product
 
 
 def _products(E: FloatArray, columns: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.linalg import cho_solve
+from scipy.linalg.blas import dsyr2
 
 from kernlens._array import FloatArray
 from kernlens._result import SolveResult, Status
@@ -193,15 +194,17 @@ class CenteredSystem:
 def _factor(
     matrix: FloatArray, root: FloatArray, shift: float, centered: bool
 ) -> tuple[FloatArray, bool]:
-    scaled = matrix * root[:, None]
-    scaled *= root
+    scaled = np.multiply(matrix.T, root, order="F")
+    scaled *= root[:, None]
+    # Centring a constant kernel leaves rounding alone, whose trace may be negative.
+    size = max(float(scaled.max()), -float(scaled.min()), shift)
     if centered:
         unit = root / np.linalg.norm(root)
         column = scaled @ unit
-        scaled -= np.outer(unit, column)
-        scaled -= np.outer(column - (unit @ column) * unit, unit)
-    scaled[np.diag_indices_from(scaled)] += shift
-    # Centring a constant kernel leaves rounding alone, whose trace may be negative.
-    size = max(float(np.trace(scaled)), float(np.abs(scaled).max()))
+        column -= 0.5 * (unit @ column) * unit
+        # Both sides at once, in the triangle that is factorised.
+        scaled = dsyr2(-1.0, unit, column, a=scaled, lower=1, overwrite_a=1)
+    scaled.flat[:: len(scaled) + 1] += shift
+    size = max(size, float(np.trace(scaled)))
     # A shift below rounding of the largest eigenvalue is raised.
     return raised_cholesky(scaled, 0.0, 1e-15 * size, lower=True)[0], True

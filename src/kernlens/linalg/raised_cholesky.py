@@ -37,8 +37,10 @@ def raised_cholesky(
     LinAlgError
         If no jitter helps: some entries are no numbers.
     """
+    # LAPACK works in place on columns, and the transpose of a symmetric matrix is the matrix.
+    by_columns = matrix.T if matrix.flags.c_contiguous else matrix
     for jitter in _jitters(matrix, first, second):
-        raised = matrix.copy()
+        raised = by_columns.copy(order="F")
         raised.flat[:: len(matrix) + 1] += jitter
         try:
             factor = cholesky(raised, lower=lower, overwrite_a=True, check_finite=False)

@@ -85,16 +85,20 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
     The exact kernel, not in the paper, is an integral of Mehler kernels,
     ``1/(lam + mu a . 1/eta) = int exp(-t (...)) dt``, by a trapezoidal rule in log t.
 
-    The search follows the paper's grid: all settings on the first fold for 3 iterations, the best
-    16 for 5 more, the best 6 on all folds. Feature learning starts from the directions of a plain
-    fit at the setting where that predicts best; if no setting lowers the held-out loss of that fit
-    by 5 percent, it is kept, and `status_` says so. With one setting the folds serve to tune the
-    refit and to compare it, and their directions are starts of the learning.
+    The search follows the paper's grid: all settings on 320 to 500 rows of the first fold for
+    3 iterations, the best 10 on the whole fold for 5 more, the best 4 on the second fold, and the
+    best 2, or 1 if it is clearly ahead, on the others. Feature learning starts from the directions
+    of a plain fit at the setting where that predicts best; if no setting lowers the held-out loss
+    of that fit by 5 percent, it is kept, and `status_` says so. With one setting the folds serve to
+    tune the refit and to compare it, and their directions are starts of the learning.
 
     The search uses the squared loss on indicators of the classes, with four times the penalty,
-    which is about the same near even odds and needs one solve instead of several Newton steps.
+    which is about the same near even odds and needs one solve instead of several Newton steps. The
+    directions at the setting it chooses are learned in the same way, and J is then that of this
+    loss; the function that predicts has the loss of classes. With one given setting directions are
+    learned by the loss of classes, too.
 
-    Cost of an iteration: O(q n^2 k + n^3) with the exact kernel, n at most 2000 rows, q = 17 nodes,
+    Cost of an iteration: O(q n^2 k + n^3) with the exact kernel, n at most 2000 rows, q = 16 nodes,
     k directions; O(n m^2) with m explicit indices, linear in n. Memory in bytes: about
     ``8 (4 n d + 8 min(n, 2000)^2 + 4 m^2 + 2 n m)``, where m is 0 up to 2000 rows and 1000 beyond;
     with m explicit indices ``8 (4 n d + 8 min(n, m)^2 + 4 m min(m, n + d) + 2 n m)``, because the

@@ -22,9 +22,15 @@ from kernlens.optim.lbfgs import Progress
 #: A step beyond the reweighted point is lengthened by this factor after every success.
 LENGTHEN = 1.7
 LONGEST = 100.0
-#: First turn, and longest one, as norms of the change of R.
+#: First turn, and longest one, as norms of the change of R. Every turn begins with twice the length
+#: of the one before.
 FIRST_TURN = 0.3
 LONGEST_TURN = 0.7
+SHORTEST_TURN = 1e-6
+#: A turn must promise at least this part of the decrease that the descent stops at.
+LEAST_PROMISE = 0.1
+#: A turn that was too long is shortened to the minimum of a parabola, within these factors.
+SHORTEN = (0.05, 0.5)
 #: Shares below this part of an even one are dropped: their directions are out of use.
 DROP = 1e-4
 #: eps relative to the mean of M_f's diagonal at the start.
@@ -119,6 +125,7 @@ class _Steps:
         self.objective = objective
         self.rule = rule
         self.factor = 1.0
+        self._length = FIRST_TURN
         self._last: tuple[FloatArray, FloatArray] | None = None
 
     def reweight(self, point: HermitePoint) -> HermitePoint:
@@ -164,16 +171,21 @@ class _Steps:
         size = float(np.linalg.norm(tangent))
         if not size > 0.0:
             return None
-        step = FIRST_TURN / size
+        step = self._length / size
         if self._last is not None:
             moved, changed = R - self._last[0], tangent - self._last[1]
             curvature = abs(float(np.vdot(moved, changed)))
             if curvature > 0.0:
                 step = min(float(np.vdot(moved, moved)) / curvature, LONGEST_TURN / size)
         self._last = R, tangent
-        while step * size > 1e-6:
+        least = LEAST_PROMISE * self.rule.tol * abs(point.value)
+        while step * size > SHORTEST_TURN and step * size**2 > least:
             turned = self.objective.at(point.directions.turned(-step * tangent), start=point)
-            if turned.value <= point.value - 1e-4 * step * size**2:
+            promised = step * size**2
+            if turned.value <= point.value - 1e-4 * promised:
+                self._length = min(2.0 * step * size, LONGEST_TURN)
                 return turned
-            step *= 0.3
+            bend = (turned.value - point.value + promised) / promised
+            step *= float(np.clip(0.5 / bend, *SHORTEN))
+        self._length = max(step * size, SHORTEST_TURN)
         return None

@@ -64,8 +64,12 @@ class KernelFunction:
 
     def decision(self, X: FloatArray) -> FloatArray:
         """Values at the rows of X, (n_targets, n_rows)."""
-        matrix = self.kernel.matrix(self.Z, X @ self.R)
-        return cut_off(self.dual @ matrix + self.intercept[:, None])
+        Z = X @ self.R
+        parts = [
+            self.dual @ self.kernel.matrix(self.Z, Z[rows])
+            for rows in split_range(len(Z), ROWS_PER_BLOCK)
+        ]
+        return cut_off(np.concatenate(parts, axis=1) + self.intercept[:, None])
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Gradients at the rows of X, (n_targets, n_rows, n_inputs)."""

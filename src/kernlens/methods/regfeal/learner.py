@@ -27,7 +27,7 @@ from kernlens.methods.regfeal.plan import (
     Tried,
 )
 from kernlens.methods.regfeal.search import (
-    SEARCH_ITER,
+    SEARCH_TOL,
     SettingSearch,
     record_of,
     split_nothing,
@@ -37,6 +37,8 @@ from kernlens.optim.lbfgs import Progress
 
 #: Splits that a refit is tuned on where every fit of it takes several Newton steps.
 NEWTON_SPLITS = 2
+#: Iterations after which directions learned before are compared with new ones.
+COMPARE_ITER = 8
 #: Share by which learned directions must lower the held-out loss of the best plain fit.
 PLAIN_GAIN = 0.05
 
@@ -115,6 +117,11 @@ class HermiteLearner(Learner[LearnedHermite]):
     def _search_splits(self) -> Sequence[Split]:
         return self.splits or split_nothing(self.rows, self.plan.seed)
 
+    @lazy
+    def _directions_problem(self) -> HermiteProblem:
+        """What directions are learned with: the loss of the search, if there was one to choose."""
+        return self.problem.for_search() if len(self.plan.settings) > 1 else self.problem
+
     @property
     def _search(self) -> SettingSearch:
         return SettingSearch(
@@ -141,13 +148,13 @@ class HermiteLearner(Learner[LearnedHermite]):
     def _starts(self, setting: Setting) -> list[WeightedDirections]:
         """Where the learning at a setting may start, on the rows it is done on."""
         plan, rows = self.plan, self._learning_rows
-        first = plan.start or self.problem.first_directions(rows, setting)
+        first = plan.start or self._directions_problem.first_directions(rows, setting)
         if plan.previous is None:
             return [first]
         # Directions learned before have a lower objective from the start, but perhaps too few
         # directions: both go some way before they are compared.
-        objective = self.problem.objective(rows, setting)
-        rule = plan.descent_within(SEARCH_ITER)
+        objective = self._directions_problem.objective(rows, setting)
+        rule = plan.descent_within(COMPARE_ITER)
         ends = [
             self._descend(objective, setting, start, rule).solution
             for start in (plan.previous, first)
@@ -180,23 +187,27 @@ class HermiteLearner(Learner[LearnedHermite]):
         return self._end(setting, directions, result, best, tried)
 
     def _learn_directions(
-        self, setting: Setting, starts: Sequence[WeightedDirections]
+        self,
+        setting: Setting,
+        starts: Sequence[WeightedDirections],
+        tol: float = 0.0,
     ) -> SolveResult:
-        objective = self.problem.objective(self._learning_rows, setting)
+        objective = self._directions_problem.objective(self._learning_rows, setting)
         start = starts[0]
         if len(starts) > 1:
             start = min(starts, key=lambda directions: objective.at(directions).value)
         progress = None if self.stage is None else self.stage("learning directions")
-        return self._descend(objective, setting, start, self.plan.descent_within(), progress)
+        rule = self.plan.descent_within(tol=tol)
+        return self._descend(objective, setting, start, rule, progress)
 
     def _stay_plain(self, kept: Tried, tried: tuple[Tried, ...]) -> LearnedHermite:
         """The function of all columns alike, or the refit on its leading directions."""
         rows, setting = self._learning_rows, kept.setting
         directions = self.problem.equal_directions(rows)
-        learning = self.problem.objective(rows, setting).at(directions)
+        learning = self._directions_problem.objective(rows, setting).at(directions)
         result = SolveResult(learning, Status.PLAIN, 0, (learning.value,))
         if kept.refit_is_better:
-            directions = self.problem.first_directions(rows, setting)
+            directions = self._directions_problem.first_directions(rows, setting)
         return self._end(setting, directions, result, kept, tried)
 
     def _end(
@@ -264,8 +275,8 @@ class HermiteLearner(Learner[LearnedHermite]):
     def directions_on(
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedHermite
     ) -> Directions:
-        """Directions learned on other rows, at the chosen setting."""
-        return linear_features(self._on(rows)._directions_again(learned))
+        """Directions learned on other rows, at the chosen setting, as long as in a search."""
+        return linear_features(self._on(rows)._directions_again(learned, SEARCH_TOL))
 
     def _on(self, rows: CanonicalRows) -> HermiteLearner:
         # Directions of an earlier fit have seen all rows.
@@ -279,13 +290,14 @@ class HermiteLearner(Learner[LearnedHermite]):
             return self.plan.refit.fit(self.rows, directions.projection(), learned.tuned)
         return self._last_function(learned.setting, directions)
 
-    def _directions_again(self, learned: LearnedHermite) -> WeightedDirections:
+    def _directions_again(self, learned: LearnedHermite, tol: float = 0.0) -> WeightedDirections:
         setting = learned.setting
         if learned.status is not Status.PLAIN:
-            end: HermitePoint = self._learn_directions(setting, self._starts(setting)).solution
+            starts = self._starts(setting)
+            end: HermitePoint = self._learn_directions(setting, starts, tol).solution
             return end.directions.without_small(0.0)
         if learned.refitted:
-            return self.problem.first_directions(self._learning_rows, setting)
+            return self._directions_problem.first_directions(self._learning_rows, setting)
         return self.problem.equal_directions(self.rows)
 
 

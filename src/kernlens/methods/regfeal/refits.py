@@ -79,11 +79,24 @@ class ProjectedKernelRefit(Refit):
         return tune_refit(self.ridge, [split], [scaled], MIDDLE_ALPHA, self.bounds).loss
 
     def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> Tuned:
-        """Length scale and alpha."""
+        """Length scale and alpha; the length scale by squared errors, for which one solve does."""
         scaled = [
             _with_unit_median(W, split.train.X) for split, W in zip(splits, maps, strict=True)
         ]
-        return tune_refit(self.ridge, splits, scaled, MIDDLE_ALPHA, self.bounds)
+        squared = self.for_search().ridge
+        tuned = tune_refit(squared, splits, scaled, MIDDLE_ALPHA, self.bounds)
+        if self.ridge.loss.quadratic:
+            return tuned
+        alphas = MIDDLE_ALPHA * 10.0**DECADES
+        losses = np.mean(
+            [
+                losses_along(self.ridge, split, tuned.scale * B, alphas, self.bounds)
+                for split, B in zip(splits, scaled, strict=True)
+            ],
+            axis=0,
+        )
+        best = int(np.argmin(losses))
+        return Tuned(tuned.scale, float(alphas[best]), float(losses[best]))
 
     def fit(self, rows: CanonicalRows, B: FloatArray, tuned: Tuned) -> RefittedKernelFunction:
         """The kernel ridge function on `rows` through B."""

@@ -86,13 +86,14 @@ class RegFeaLRegressor(DecisionRegressorMixin, BaseRegFeaL):
     The exact kernel, not in the paper, is an integral of Mehler kernels,
     ``1/(lam + mu a . 1/eta) = int exp(-t (...)) dt``, by a trapezoidal rule in log t.
 
-    The search follows the paper's grid: all settings on the first fold for 3 iterations, the best
-    16 for 5 more, the best 6 on all folds. Feature learning starts from the directions of a plain
-    fit at the setting where that predicts best; if no setting lowers the held-out loss of that fit
-    by 5 percent, it is kept, and `status_` says so. With one setting the folds serve to tune the
-    refit and to compare it, and their directions are starts of the learning.
+    The search follows the paper's grid: all settings on 320 to 500 rows of the first fold for
+    3 iterations, the best 10 on the whole fold for 5 more, the best 4 on the second fold, and the
+    best 2, or 1 if it is clearly ahead, on the others. Feature learning starts from the directions
+    of a plain fit at the setting where that predicts best; if no setting lowers the held-out loss
+    of that fit by 5 percent, it is kept, and `status_` says so. With one setting the folds serve to
+    tune the refit and to compare it, and their directions are starts of the learning.
 
-    Cost of an iteration: O(q n^2 k + n^3) with the exact kernel, n at most 2000 rows, q = 17 nodes,
+    Cost of an iteration: O(q n^2 k + n^3) with the exact kernel, n at most 2000 rows, q = 16 nodes,
     k directions; O(n m^2) with m explicit indices, linear in n. Memory in bytes: about
     ``8 (4 n d + 8 min(n, 2000)^2 + 4 m^2)``, where m is 0 up to 2000 rows and 1000 beyond, and with
     m explicit indices ``8 (4 n d + 8 min(n, m)^2 + 4 m min(m, n + d))``. Repeated rows are merged,

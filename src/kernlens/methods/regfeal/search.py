@@ -13,27 +13,37 @@ from kernlens._rows import CanonicalRows
 from kernlens.base.fit_data import Stage
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
-from kernlens.kernels.hermite import COARSE
+from kernlens.kernels.hermite import ROUGH
 from kernlens.methods.regfeal.descent import descend
 from kernlens.methods.regfeal.directions import WeightedDirections
 from kernlens.methods.regfeal.objective import HermitePoint
 from kernlens.methods.regfeal.plan import HermiteProblem, Setting, Tried
 from kernlens.methods.regfeal.refits import draw_centers
 
-#: Rows that settings are chosen on.
+#: Rows that settings are chosen on, and those of a split that directions are learned from.
 SEARCH_ROWS = 1250
-#: Centres of the refit while it is tuned.
+LEARN_ROWS = 1000
+#: Centres of the refit while it is tuned, and at a first look.
 TUNE_CENTERS = 300
-#: Iterations spent on a setting of a search, and the decrease they end at. On the first split all
-#: settings get the first ones, the best of them the others; the best of these go to all splits.
+FIRST_CENTERS = 150
+#: Rows that many settings get a first look on: so many a column, within these bounds, because
+#: directions among many columns need more. And the settings that are looked at longer.
+FIRST_ROWS_A_COLUMN = 16
+FIRST_ROWS = (320, 500)
+SECOND_ROUND = 10
+#: Iterations of the first look, of a whole search, and the decrease they end at.
 FIRST_ITER = 3
 SEARCH_ITER = 8
 SEARCH_TOL = 1e-3
-SECOND_ROUND = 16
-FINALISTS = 6
-#: Splits that plain fits are compared on. Those within the share of the best one are taken for
-#: equal.
+#: Settings that go to the second split, and those of them that go to all others; a second one does
+#: only if the best is not better by this share.
+FINALISTS = 4
+LAST_TWO = 2
+CLEAR_LEAD = 0.05
+#: Splits that plain fits are compared on, and how many settings after a look on fewer rows. Those
+#: within the share of the best one are taken for equal.
 PLAIN_SPLITS = 2
+PLAIN_FINALISTS = 8
 PLAIN_TIE = 0.02
 
 
@@ -48,9 +58,17 @@ def split_rows(
     strata = None if strata is None else strata[:SEARCH_ROWS]
     splits = []
     for train, test in part.folds(n_folds, strata):
-        kept = part.take(train)
+        kept = part.take(np.flatnonzero(train)[:LEARN_ROWS])
         splits.append(Split(kept, part.take(test), draw_centers(kept, TUNE_CENTERS, seed)))
     return splits
+
+
+def with_fewer_rows(split: Split, n_rows: int, seed: int) -> Split:
+    """The split with the first rows to learn from only, and as many to score on."""
+    if len(split.train.X) <= n_rows:
+        return split
+    kept = split.train.take(slice(0, n_rows))
+    return Split(kept, split.test, draw_centers(kept, FIRST_CENTERS, seed))
 
 
 def split_nothing(rows: CanonicalRows, seed: int) -> list[Split]:
@@ -115,6 +133,13 @@ def _joined(setting: Setting, outcomes: Sequence[_Outcome], *, plain: bool = Fal
     )
 
 
+def _still_running(tried: dict[Setting, list[_Outcome]]) -> list[Setting]:
+    """The best settings so far, without those that the best one is clearly ahead of."""
+    losses = {setting: _joined(setting, outcomes).loss for setting, outcomes in tried.items()}
+    best = sorted(losses, key=lambda setting: losses[setting])[:LAST_TWO]
+    return [one for one in best if losses[best[0]] >= (1.0 - CLEAR_LEAD) * losses[one]]
+
+
 @dataclass(frozen=True)
 class SettingSearch:
     """Compares settings on splits of the rows.
@@ -148,11 +173,11 @@ class SettingSearch:
         settings, splits = self.problem.plan.settings, self.splits[:PLAIN_SPLITS]
         if len(settings) == 1 or not self.problem.plan.learns_directions:
             return settings[0]
-
-        def loss(setting: Setting) -> float:
-            return float(np.mean([self._plain_loss(setting, split) for split in splits]))
-
-        losses = map_blocks(loss, settings, n_jobs=self.problem.n_jobs)
+        if len(settings) > PLAIN_FINALISTS:
+            losses = self._plain_losses(settings, [self._first_look(split) for split in splits])
+            order = np.argsort(losses, kind="stable")[:PLAIN_FINALISTS]
+            settings = tuple(settings[k] for k in np.sort(order))
+        losses = self._plain_losses(settings, splits)
         close = float(np.min(losses)) * (1.0 + PLAIN_TIE)
         candidates = [k for k, value in enumerate(losses) if value <= close]
         return settings[
@@ -172,32 +197,58 @@ class SettingSearch:
         return _joined(setting, outcomes, plain=True)
 
     def run(self, plain: Setting) -> tuple[Tried, ...]:
-        """Try every setting on the first split, and the best ones on the others.
+        """Look at every setting on few rows of the first split, at the best ones on all of them.
 
-        All start from the directions of a plain fit at the setting `plain`.
+        The best of these go on to the second split, and two of them to the others. All start from
+        the directions of a plain fit at the setting `plain`.
         """
         settings, first = self.problem.plan.settings, self.splits[0]
-        start = self._start(first, plain)
-        found = self._round(first, dict.fromkeys(settings, start), FIRST_ITER)
-        best = _best(found, SECOND_ROUND)
-        found |= self._round(
-            first, {one: found[one].directions for one in best}, SEARCH_ITER - FIRST_ITER
-        )
-        finalists = _best({one: found[one] for one in best}, FINALISTS)
-        rounds = [{one: found[one] for one in finalists}]
-        for split in self.splits[1:]:
-            start = self._start(split, plain)
-            rounds.append(self._round(split, dict.fromkeys(finalists, start), SEARCH_ITER))
-        others = [one for one in _best(found, len(found)) if one not in finalists]
+        looked: dict[Setting, _Outcome] = {}
+        if len(settings) > SECOND_ROUND:
+            few = self._first_look(first)
+            start = self._start(few, plain)
+            looked = self._round(few, dict.fromkeys(settings, start), FIRST_ITER)
+            starts = {one: looked[one].directions for one in _best(looked, SECOND_ROUND)}
+            found = self._round(first, starts, SEARCH_ITER - FIRST_ITER)
+        else:
+            start = self._start(first, plain)
+            found = self._round(first, dict.fromkeys(settings, start), SEARCH_ITER)
+        tried = self._over_splits({one: [found[one]] for one in _best(found, FINALISTS)}, plain)
+        others = [(one, looked | found) for one in _best(looked | found, len(settings))]
         return (
-            *(_joined(one, [round_[one] for round_ in rounds]) for one in finalists),
-            *(_joined(one, [found[one]]) for one in others),
+            *(_joined(one, outcomes) for one, outcomes in tried.items()),
+            *(_joined(one, [among[one]]) for one, among in others if one not in tried),
         )
+
+    def _over_splits(
+        self, tried: dict[Setting, list[_Outcome]], plain: Setting
+    ) -> dict[Setting, list[_Outcome]]:
+        """Take settings from the first split on to the others, fewer of them from the third on."""
+        running = list(tried)
+        for number, split in enumerate(self.splits[1:]):
+            if number == 1:
+                running = _still_running(tried)
+            start = self._start(split, plain)
+            for one, outcome in self._round(
+                split, dict.fromkeys(running, start), SEARCH_ITER
+            ).items():
+                tried[one].append(outcome)
+        return tried
+
+    def _first_look(self, split: Split) -> Split:
+        n_rows = int(np.clip(FIRST_ROWS_A_COLUMN * split.train.X.shape[1], *FIRST_ROWS))
+        return with_fewer_rows(split, n_rows, self.problem.plan.seed)
+
+    def _plain_losses(self, settings: Sequence[Setting], splits: Sequence[Split]) -> list[float]:
+        def loss(setting: Setting) -> float:
+            return float(np.mean([self._plain_loss(setting, split) for split in splits]))
+
+        return map_blocks(loss, settings, n_jobs=self.problem.n_jobs)
 
     def _start(self, split: Split, plain: Setting) -> WeightedDirections:
         """Where all settings start on a split."""
         given = self.problem.plan.start
-        return self.problem.first_directions(split.train, plain, COARSE) if given is None else given
+        return self.problem.first_directions(split.train, plain, ROUGH) if given is None else given
 
     def _round(
         self, split: Split, starts: dict[Setting, WeightedDirections], n_iter: int
@@ -224,13 +275,13 @@ class SettingSearch:
     ) -> HermitePoint:
         """Some iterations at a setting."""
         rule = self.problem.plan.descent_within(n_iter, SEARCH_TOL)
-        objective = self.problem.objective(rows, setting, precision=COARSE)
+        objective = self.problem.objective(rows, setting, precision=ROUGH)
         end = descend(objective, start, rule, watch=lambda point: self.watch(setting, point))
         point: HermitePoint = end.solution
         return point
 
     def _plain_loss(self, setting: Setting, split: Split) -> float:
-        objective = self.problem.objective(split.train, setting, precision=COARSE)
+        objective = self.problem.objective(split.train, setting, precision=ROUGH)
         return self._own_loss(objective.at(self.problem.equal_directions(split.train)), split)
 
     def _own_loss(self, point: HermitePoint, split: Split) -> float:
