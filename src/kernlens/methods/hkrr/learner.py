@@ -164,11 +164,8 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
 
     @property
     def _cautious(self) -> bool:
-        """Whether alphas that gain nothing that can be seen are left alone.
-
-        Squares are flat where classes are told apart: small values of alpha lose on other rows.
-        Given ones are all tried.
-        """
+        """Whether alphas that gain nothing that can be seen are left alone; given ones are not."""
+        # Squares are flat where classes are told apart, and small alphas lose on other rows.
         return not self.problem.loss.quadratic and self.plan.alphas is None
 
     def _or_plain(self, choice: Choice) -> Choice:
@@ -369,10 +366,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
     def _value(
         self, objective: HyperKernelObjective, point: HyperKernelPoint, W: FloatArray, alpha: float
     ) -> float:
-        """The objective without a learning that ended: of the function that is kept.
-
-        Of classes it is that of squares at the map, as it is while a map is learned.
-        """
+        """Without a learning that ended: of the function that is kept, or of classes by squares."""
         if not self.problem.loss.quadratic:
             rows = self.learning_rows()
             Z = self.draw_centers(rows, self.plan.centers.number)
