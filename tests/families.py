@@ -163,7 +163,7 @@ FAMILIES = (
             {"refit": 30, "n_components": 2},
             {"centers": kernlens.Centers(20, "leverage")},
         ),
-        regressor_only=({"truncate": None},),
+        regressor_only=({"truncate": None, "linear_part": True},),
         checked=(
             {"kernel": "matern32", "standardize": False},
             {"optimizer": "agd", "n_components": 2, "max_iter": 5},
@@ -202,7 +202,7 @@ FAMILIES = (
             {"basis": UpToDegree(2), "descent": Reweighting(accelerate=False), "clip": None},
             {"refit": "kernel", "n_folds": 2, "max_iter": 2},
         ),
-        regressor_only=({"truncate": False},),
+        regressor_only=({"truncate": None, "linear_part": True},),
         checked=(
             {"structure": "variables"},
             {"structure": "none"},
@@ -245,7 +245,7 @@ FAMILIES = (
             {"solver": "lasso", "alpha": 0.01},
             {"solver": "sfgd", "correlation": 0.1, "alpha": 0.1, "n_random_features": 200},
         ),
-        regressor_only=({"truncate": False},),
+        regressor_only=({"truncate": None, "linear_part": True},),
         checked=(
             {"solver": "exact"},
             {"instantiation": "stumps", "solver": "exact"},
@@ -274,7 +274,7 @@ FAMILIES = (
             {"solver": "exact", "bias": 0.0, "fit_intercept": False},
             {"solver": "lasso", "alpha": 0.01},
         ),
-        regressor_only=({"truncate": False},),
+        regressor_only=({"truncate": None, "linear_part": True},),
         checked=({"base": "sign"}, {"base": "stumps"}, {"solver": "exact", "standardize": False}),
         objects={"base": "sign"},
         objective=WeightingLearner,

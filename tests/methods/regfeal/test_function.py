@@ -129,7 +129,7 @@ def test_gradients_are_those_of_predictions(options, kind, kind_of_target):
 
 @every_way
 def test_clipped_columns_have_no_slope(options, kind):
-    model = fit("one", **{**options, "clip": 0.7, "truncate": False})
+    model = fit("one", **{**options, "clip": 0.7, "truncate": None})
     X = sample(25, seed=1)[0]
     assert_gradients(model, X)
     beyond = np.abs((X - model.mean_) / model.scale_) > 0.7

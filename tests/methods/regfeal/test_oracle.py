@@ -16,7 +16,7 @@ BASE = {
     "rho": 0.1,
     "r": 1.0,
     "refit": None,
-    "truncate": False,
+    "truncate": None,
     "max_iter": 3,
     "tol": 0.0,
     "n_jobs": 1,

@@ -110,7 +110,7 @@ MAKERS = [
 @intercepts
 def test_a_mixture_is_the_mean_of_fits_with_its_alphas(estimator, settings, intercept):
     X, y, weights = data()
-    settings = LIGHT | settings | {"truncate": False, "fit_intercept": intercept}
+    settings = LIGHT | settings | {"truncate": None, "fit_intercept": intercept}
     # Of 30 features some draws are best with a single alpha, which mixes nothing.
     settings["n_random_features"] = 60
     mixed = estimator(**settings).fit(X, y, weights)
@@ -267,7 +267,7 @@ def test_without_mixing_there_is_the_best_alone(estimator, solver):
 @pytest.mark.parametrize("mixed", [True, False])
 def test_batches_are_fitted_with_the_alphas_they_say(mixed):
     X, y, weights = data(600)
-    settings = LIGHT | WEIGHTING | {"solver": "least_squares", "truncate": False}
+    settings = LIGHT | WEIGHTING | {"solver": "least_squares", "truncate": None}
 
     def stream(**changes):
         model = RKHSWeightingRegressor(**settings | changes)
@@ -291,7 +291,7 @@ def test_batches_are_fitted_with_the_alphas_they_say(mixed):
 )
 def test_first_batches_are_fitted_with_the_alpha_they_say(estimator, settings):
     X, y, _ = data(300)
-    settings = LIGHT | settings | {"solver": "least_squares", "truncate": False}
+    settings = LIGHT | settings | {"solver": "least_squares", "truncate": None}
     model = estimator(**settings, mix_alphas=False).partial_fit(X, y)
     assert model.alpha_mixture_["alpha"].tolist() == [model.alpha_]
     again = estimator(**settings | {"alpha": model.alpha_}).partial_fit(X, y)

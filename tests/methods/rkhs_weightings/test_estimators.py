@@ -25,7 +25,7 @@ WIDTH = PaperWidth(gamma=GAMMA, sigma=SIGMA)
 BASES = ("sign", "relu", "stumps")
 intercepts = pytest.mark.parametrize("intercept", [True, False])
 #: The paper's model but for the constant: rows only centred, no bias; directions are not counted.
-PAPER = {"bias": 0.0, "standardize": False, "truncate": False, "n_directions": 1}
+PAPER = {"bias": 0.0, "standardize": False, "truncate": None, "n_directions": 1}
 
 
 def data(m=30, n=3, seed=0):
@@ -293,7 +293,7 @@ WAYS = [
 def test_the_function_is_the_mean_of_base_predictors_by_the_weight_function(name, way):
     X, y, _ = data(m=25, n=2)
     sigma = 1.3 if name == "stumps" else 1.0
-    settings = {"alpha": 0.1, "bias": 1.0, "n_random_features": 12, "truncate": False}
+    settings = {"alpha": 0.1, "bias": 1.0, "n_random_features": 12, "truncate": None}
     settings["correlation"] = PaperWidth(correlation=0.3, sigma=sigma)
     fitted = RKHSWeightingRegressor(instantiation=name, random_state=0, **(settings | way))
     fitted.fit(X, y)
@@ -350,7 +350,7 @@ def test_custom_weighting_by_nodes_is_the_named_instantiation(name, way):
     X, y, _ = data(n=1)
     model = oracle.with_correlation(name, 1, 1.0, 0.7)
     settings = {"bias": 0.0, "n_random_features": 5, "random_state": 0, **way}
-    settings |= {"alpha": PaperAlpha(0.05), "truncate": False}
+    settings |= {"alpha": PaperAlpha(0.05), "truncate": None}
     named = RKHSWeightingRegressor(instantiation=name, correlation=0.7, **settings).fit(X, y)
     own = RKHSWeightingRegressor(instantiation=custom(model), **settings).fit(X, y)
     tolerance = 1e-2 if way["solver"] == "lasso" else 1e-8
@@ -408,7 +408,7 @@ def test_sums_of_single_precision_are_for_alphas_that_do_not_need_more_digits():
     X = rng.standard_normal((400, 3)).astype(np.float32)
     y = np.sin(2.0 * X[:, 0]) + X[:, 1]
     options = {"instantiation": "relu", "correlation": 0.5, "solver": "least_squares"}
-    options |= {"n_random_features": 60, "random_state": 0, "truncate": False}
+    options |= {"n_random_features": 60, "random_state": 0, "truncate": None}
     for alpha, tolerance in ((1e-9, 1e-3), (1e-3, 1e-3)):
         single = RKHSWeightingRegressor(alpha=alpha, **options).fit(X, y)
         double = RKHSWeightingRegressor(alpha=alpha, **options).fit(X.astype(np.float64), y)

@@ -97,7 +97,7 @@ def test_gradient_of_the_kernel_of_kitchen_sinks(base):
 def test_gradient_of_ramps_and_of_steps():
     X, y = data()
     rows = between(X)
-    settings = {"alpha": 1e-2, "n_random_features": 30, "truncate": False, "random_state": 0}
+    settings = {"alpha": 1e-2, "n_random_features": 30, "truncate": None, "random_state": 0}
     ramps = RandomKitchenSinksRegressor(base="relu", **settings).fit(X, y)
     assert_gradient(ramps, ramps.predict, rows)
     for base in ("sign", "stumps"):
