@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.hkrr.estimator import BaseHKRR
 from kernlens.methods.hkrr.options import Centers, Constraint
@@ -122,6 +123,7 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -140,5 +142,6 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.class_weight = class_weight

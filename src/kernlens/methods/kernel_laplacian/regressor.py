@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kernlens._array import BoolArray
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_spread
 from kernlens.base.callbacks import observed
@@ -164,6 +165,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             mu=mu,
@@ -181,6 +183,7 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.linear_part = linear_part
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens.base.predictions import DecisionClassifierMixin
 from kernlens.methods.regfeal.estimator import BaseRegFeaL
 from kernlens.methods.regfeal.parameters import CLASSIFIER_PARAMETERS
@@ -151,6 +152,7 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -171,5 +173,6 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.class_weight = class_weight

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
+from kernlens._reports import Listener
 from kernlens.base.arrays import (
     EncodedLabels,
     batch_classes,
@@ -208,6 +209,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             instantiation=instantiation,
@@ -224,6 +226,7 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.class_weight = class_weight
 
@@ -336,6 +339,7 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int | bool = False,
+        callback: Listener | None = None,
     ) -> None:
         super().__init__(
             base=base,
@@ -351,5 +355,6 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            callback=callback,
         )
         self.class_weight = class_weight
