@@ -41,6 +41,8 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         ``"alpha"`` and ``"loss"`` tried by ``alpha="auto"``.
     particles_ : ndarray of shape (n_alive, n_features)
         Particles that are not zero, in the units of X.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     mean_, scale_ : ndarray of shape (n_features,)
         What is taken from the columns, and what they are divided by.
     inputs_ : ndarray of int of shape (n_varying,)

@@ -53,6 +53,10 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         ``"alpha"`` and ``"loss"`` tried by ``alpha="auto"``.
     particles_ : ndarray of shape (n_alive, n_features)
         Particles that are not zero, in the units of X.
+    linear_coef_ : ndarray of shape (n_targets, n_features)
+        Slopes of the linear part, in the units of y and X; zeros where there is none.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     mean_, scale_ : ndarray of shape (n_features,)
         What is taken from the columns, and what they are divided by.
     inputs_ : ndarray of int of shape (n_varying,)

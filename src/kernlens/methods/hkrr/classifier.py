@@ -54,6 +54,8 @@ class HKRRClassifier(DecisionClassifierMixin, BaseHKRR):
         Coefficients of the centres.
     intercept_ : ndarray of shape (n_targets,)
         Constant.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     mean_, scale_ : ndarray of shape (n_features,)
         Means of the columns, and what they are divided by in a fit.
     inputs_ : ndarray of int of shape (n_varying,)

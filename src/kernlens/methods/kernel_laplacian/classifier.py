@@ -81,6 +81,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         Coefficients of the derivatives of the kernel at the centres; exact solvers only.
     frequencies_, phases_ : ndarray of shape (n_centers, n_varying), (n_centers,)
         Frequencies and phases of random features.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)

@@ -66,6 +66,10 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         Coefficients of the derivatives of the kernel at the centres; exact solvers only.
     frequencies_, phases_ : ndarray of shape (n_centers, n_varying), (n_centers,)
         Frequencies and phases of random features.
+    linear_coef_ : ndarray of shape (n_targets, n_features)
+        Slopes of the linear part, in the units of y and X; zeros where there is none.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)

@@ -56,6 +56,8 @@ class RegFeaLClassifier(DecisionClassifierMixin, BaseRegFeaL):
         Rows and coefficients of a kernel function.
     indices_, coef_ : ndarray of shape (n_indices, n_followed), (n_targets, n_indices)
         Multi-indices and coefficients of an explicit function.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)

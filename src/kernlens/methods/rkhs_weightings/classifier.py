@@ -146,6 +146,8 @@ class RKHSWeightingClassifier(RandomFeatureClassifierMixin, BaseRKHSWeighting):
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
         Rows, with columns as in `inputs_`, and coefficients of the kernel function of
         ``solver="exact"``.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)
@@ -282,6 +284,8 @@ class RandomKitchenSinksClassifier(RandomFeatureClassifierMixin, BaseKitchenSink
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
         Rows, with columns as in `inputs_`, and coefficients of the kernel function of
         ``solver="exact"``.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)

@@ -121,6 +121,10 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
         Rows, with columns as in `inputs_`, and coefficients of the kernel function of
         ``solver="exact"``.
+    linear_coef_ : ndarray of shape (n_targets, n_features)
+        Slopes of the linear part, in the units of y and X; zeros where there is none.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)
@@ -265,6 +269,10 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
     support_, dual_coef_ : ndarray of shape (n_rows, n_inputs), (n_targets, n_rows)
         Rows, with columns as in `inputs_`, and coefficients of the kernel function of
         ``solver="exact"``.
+    linear_coef_ : ndarray of shape (n_targets, n_features)
+        Slopes of the linear part, in the units of y and X; zeros where there is none.
+    feature_range_ : ndarray of shape (2, n_directions_)
+        Lowest and highest learned features of the training rows.
     intercept_, mean_, scale_ : ndarray
         Constant of the function, for standardised targets; units of the columns.
     inputs_ : ndarray of int of shape (n_varying,)
