@@ -139,7 +139,7 @@ FAMILIES = (
         ),
         objects={"penalty": ConcaveFeaturePenalty(s=2.0), "init": _matrix(8)},
         objective=ReducedObjective,
-        model_bytes=16 * 40 * 8,
+        model_bytes=8 * 40 * (4 + 1),
         undrawn={},
     ),
     Family(

@@ -1,4 +1,4 @@
-"""A value computed when it is first asked for, and kept."""
+"""Values computed when they are first asked for, and kept."""
 
 from __future__ import annotations
 
@@ -36,3 +36,21 @@ class lazy(Generic[Value]):
         # The attribute of that name is found before this descriptor from now on.
         value: Value = vars(instance).setdefault(self._name, self._compute(instance))
         return value
+
+
+class Kept(Generic[Value]):
+    """Place of one value, made again when something else stands where it was made of.
+
+    For values of an object whose attributes may be replaced, but must not gain new ones.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[Any, ...], Value] | None = None
+
+    def made_of(self, parts: tuple[Any, ...], make: Callable[[], Value]) -> Value:
+        """The value kept if it was made of these very `parts`, else the one made now."""
+        kept = self._kept
+        if kept is None or any(old is not new for old, new in zip(kept[0], parts, strict=True)):
+            # Two threads may both make it, which is the same value.
+            kept = self._kept = parts, make()
+        return kept[1]

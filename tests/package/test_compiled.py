@@ -69,7 +69,7 @@ def test_features_refuse_indices_that_are_none():
 def test_a_damaged_model_is_refused():
     X = np.random.default_rng(0).standard_normal((20, 2))
     model = BKerNNRegressor(n_particles=4, alpha=0.1, max_iter=2, n_jobs=1).fit(X, X[:, 0])
-    model.knots_ = model.knots_[:, :5]
+    model.dual_coef_ = model.dual_coef_[:, :5]
     with pytest.raises(ValueError, match="damaged"):
         model.predict(X)
 

@@ -86,6 +86,24 @@ def test_dead_blocks_of_particles_are_dropped_too(kernel, monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
+@pytest.mark.parametrize("dead", [[], [1, 3], [0, 1, 2, 3], [0, 1, 2, 3, 4]])
+@pytest.mark.parametrize("blind", [[], [1], [0, 2]])
+def test_tables_from_rows_are_those_of_the_fit(kernel, dead, blind):
+    case = problem("squared", "random", seed=2)
+    W = case.W.copy()
+    W[dead] = 0.0
+    W[:, blind] = 0.0
+    fitted = functions_of(case, kernel, W)
+    again = replace(fitted)
+    assert again.knots is not fitted.knots
+    np.testing.assert_allclose(again.knots, fitted.knots, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(again.tables, fitted.tables, rtol=0, atol=1e-13)
+    # Whatever is smaller: columns that particles look at, or projections.
+    n_seen = (case.X.shape[1] - len(blind)) if len(dead) < 5 else 0
+    assert fitted.support.shape == (len(case.X), min(n_seen, len(W) - len(dead)))
+
+
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
 @pytest.mark.parametrize("n", [1, 2])
 def test_very_few_training_rows(kernel, n):
     case = problem("squared", n=8, seed=4)

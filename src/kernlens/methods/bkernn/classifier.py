@@ -48,8 +48,15 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
     inputs_ : ndarray of int of shape (n_varying,)
         Columns in use, in the order of the inputs of the learner, which does not depend on how
         columns are listed.
-    knots_, tables_, intercept_ : ndarray
-        The fitted functions, see :meth:`partial_functions`.
+    support_ : ndarray of shape (n_rows, n_seen)
+        Training rows, merged where they are equal, in the inputs that particles look at; or their
+        projections on the particles, if those are fewer.
+    support_inputs_ : ndarray of int of shape (n_seen,)
+        Positions in `inputs_` of the columns of `support_`; none if those are projections.
+    dual_coef_ : ndarray of shape (n_targets, n_rows)
+        Coefficients of the kernel at these rows, divided by the number of particles.
+    intercept_ : ndarray of shape (n_targets,)
+        Constant of the fitted functions, see :meth:`partial_functions`.
     penalty_ : str
         The penalty in use: the name given, the one that was chosen, or "given" for an object.
     kernel_ : str

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
+from kernlens._lazy import Kept
 from kernlens._validation import check_choice, check_count, check_particles
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
@@ -131,19 +132,47 @@ class BaseBKerNN(FittingMixin):
 
     def _store(self, data: FitData, plan: ParticlePlan, learned: Any) -> None:
         self.kernel_, self.penalty_ = self.kernel, learned.penalty
+        self._tabulated: Kept[RidgeFunctions] = Kept()
+        if not np.isfinite(learned.function.tables).all():
+            # Tables are no fitted attribute, of which there is none that is not finite.
+            raise FloatingPointError("The tables of the fitted functions overflow.")
         # In the units of X; predictions divide by the same numbers again.
         self.particles_ = data.columns.embed(learned.function.particles) / data.columns.scale
 
     @property
     def _function(self) -> RidgeFunctions:
+        arrays = (
+            self.particles_,
+            self.scale_,
+            self.inputs_,
+            self.support_,
+            self.support_inputs_,
+            self.dual_coef_,
+            self.intercept_,
+        )
+        return self._tabulated.made_of((self.kernel_, *arrays, self.n_jobs), self._make_function)
+
+    def _make_function(self) -> RidgeFunctions:
         return RidgeFunctions(
             make_kernel(self.kernel_),
             self._columns.select(self.particles_ * self.scale_),
-            np.ascontiguousarray(self.knots_),
-            np.ascontiguousarray(self.tables_),
+            np.ascontiguousarray(self.support_),
+            self.support_inputs_,
+            np.ascontiguousarray(self.dual_coef_),
             self.intercept_,
             self.n_jobs,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the tables, which are made again from the others."""
+        state = super().__getstate__()
+        state.pop("_tabulated", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the attributes of a saved model; its tables are made when it first predicts."""
+        super().__setstate__(state)
+        self._tabulated = Kept()
 
     def partial_functions(self, n_points: int = 200) -> PartialFunctions:
         """Tabulate the one-dimensional functions that add up to the prediction.
@@ -160,9 +189,10 @@ class BaseBKerNN(FittingMixin):
         """
         check_is_fitted(self)
         check_count("n_points", n_points)
-        return tabulate(
-            self._function, self.particles_, self._columns, self._targets, int(n_points)
-        )
+        with self._blas():
+            return tabulate(
+                self._function, self.particles_, self._columns, self._targets, int(n_points)
+            )
 
 
 def _check_not_rounding(alpha: float, smallest: float) -> None:

@@ -62,8 +62,15 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     inputs_ : ndarray of int of shape (n_varying,)
         Columns in use, in the order of the inputs of the learner, which does not depend on how
         columns are listed.
-    knots_, tables_, intercept_ : ndarray
-        The fitted functions, see :meth:`partial_functions`.
+    support_ : ndarray of shape (n_rows, n_seen)
+        Training rows, merged where they are equal, in the inputs that particles look at; or their
+        projections on the particles, if those are fewer.
+    support_inputs_ : ndarray of int of shape (n_seen,)
+        Positions in `inputs_` of the columns of `support_`; none if those are projections.
+    dual_coef_ : ndarray of shape (n_targets, n_rows)
+        Coefficients of the kernel at these rows, divided by the number of particles.
+    intercept_ : ndarray of shape (n_targets,)
+        Constant of the fitted functions, see :meth:`partial_functions`.
     penalty_ : str
         The penalty in use: the name given, the one that was chosen, or "given" for an object.
     kernel_ : str
@@ -83,9 +90,11 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     -----
     Cost: a gradient is O(n m (d + log n)), a product with the kernel matrix O(n m); the matrix
     itself is never formed beyond 150 rows. Memory: about ``(28 + 8 n_targets) n n_particles`` bytes
-    while fitting, ``(8 + 8 n_targets) n n_particles`` for the fitted model; the number of columns
-    takes the place of n_particles where it is larger and an additive model is compared. A
-    prediction is O(m (d + log n)) per row.
+    while fitting, ``(8 + 8 n_targets) n n_particles`` for the tables that a fitted model predicts
+    from; the number of columns takes the place of n_particles where it is larger and an additive
+    model is compared. A prediction is O(m (d + log n)) per row. A saved model has rows and
+    coefficients instead of tables, at most ``8 n (min(d, n_particles) + n_targets)`` bytes and what
+    does not grow with n; the first prediction after loading makes the tables, O(n m (d + log n)).
 
     An interrupted fit (Ctrl-C) keeps the best particles so far and says so in `status_`; then the
     KeyboardInterrupt goes on to the caller.
