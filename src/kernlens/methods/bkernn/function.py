@@ -134,7 +134,7 @@ class RidgeFunctions:
         """Projections of the training rows on some particles, (n_part, n_samples)."""
         if len(self.seen):
             return self.particles[part][:, self.seen] @ self.support.T
-        return self.support.T[part]
+        return np.ascontiguousarray(self.support.T[part])
 
     def decision(self, X: FloatArray) -> FloatArray:
         """Evaluate the function on rows, (n_targets, n_rows), in blocks of rows."""
