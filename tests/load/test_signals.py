@@ -60,11 +60,11 @@ class CountedFits(BKerNNRegressor):
 
     n_fits = 0
 
-    def _learn_planned(self, data, plan):
+    def _learn_planned(self, data, plan, **options):
         CountedFits.n_fits += 1
         if CountedFits.n_fits == 2:
             os.kill(os.getpid(), signal.SIGINT)
-        super()._learn_planned(data, plan)
+        super()._learn_planned(data, plan, **options)
 
 
 @pytest.fixture

@@ -55,14 +55,16 @@ SEARCH_TOL = 1e-4
 SEARCH_ITER = 15
 SEARCH_PARTICLES = 50
 #: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
-#: the iterations at each and from both starts at the wanted one.
+#: the iterations at each: fewer were measured to miss weak directions.
 APPROACH = 10.0 ** np.array([1.0, 0.5])
-APPROACH_ITER = 40
+APPROACH_ITER = 80
 PART_APPROACH_ITER = 20
 #: Iterations from particles of an earlier fit, as they are and revived, before one goes on.
 AGAIN_ITER = 4
 #: Relative decrease of the objective below which a stage on a part of the rows stops.
 PART_TOL = 1e-5
+#: Rows up to which the directions of a part are learned as those of all rows are.
+COUNTED_IN_FULL = 700
 #: Proximal steps at the end, which make exact zeros of what is nearly zero.
 POLISH_ITER = 3
 #: Quasi-Newton steps on the second part, from both starts and then from the better end, and on all
@@ -70,9 +72,9 @@ POLISH_ITER = 3
 SECOND_ITER = 20
 SECOND_MORE_ITER = 60
 ALL_ROWS_ITER = 3
-#: What an additive model must bring the loss down to, relative to that of the others: it needs
-#: fewer rows than they do, is at its best long before them, and has columns for directions.
-ADDITIVE_MARGIN = 0.9
+#: What another penalty must bring the loss down to, relative to that of the first: the steps of a
+#: comparison are few, and those of the first penalty need the most to come to their end.
+MARGIN = 0.8
 #: Relative residual of the solves inside the steps on many rows.
 LARGE_TOL = 1e-4
 #: Relative residual of the last solve; the looser one changes predictions by less than the noise
@@ -135,8 +137,13 @@ class ParticleLearner(Learner[LearnedParticles]):
     def directions_on(
         self, rows: CanonicalRows, strata: IntArray | None, learned: LearnedParticles
     ) -> Directions:
-        """Directions of particles learned on other rows, ``alpha * n`` kept, by a short path."""
+        """Directions of particles learned on other rows, ``alpha * n`` kept.
+
+        Many rows are learned from by a short path, which finds strong directions only.
+        """
         part, alpha = self._on(rows, learned)
+        if len(rows.X) <= COUNTED_IN_FULL:
+            return part._finish(part.minimize(alpha), alpha).directions
         follower = part._searcher(rows, "counting directions")
         for factor in (*APPROACH, 1.0):
             _, point = follower.advance(factor * alpha)
@@ -226,8 +233,8 @@ class ParticleLearner(Learner[LearnedParticles]):
 
     def _lowest(self, penalty: str, curve: ValidationCurve) -> float:
         """The lowest loss of a penalty, as it is compared."""
-        on_axes = self.plan.problems[penalty].on_axes
-        return float(curve.losses.min()) / (ADDITIVE_MARGIN if on_axes else 1.0)
+        first = next(iter(self.plan.problems))
+        return float(curve.losses.min()) / (1.0 if penalty == first else MARGIN)
 
     def _learn_afresh(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
@@ -338,18 +345,21 @@ class ParticleLearner(Learner[LearnedParticles]):
         self, rows: CanonicalRows, alpha: float, tol: float, n_iter: int = APPROACH_ITER
     ) -> SolveResult:
         """Approach `alpha` from above and from fresh particles, then go on until `tol`."""
-        stage, inner_tol = "approaching alpha", PART_STEP_TOL if self.is_large else STEP_TOL
+        inner_tol = PART_STEP_TOL if self.is_large else STEP_TOL
         most = min(n_iter, self.plan.max_iter)
-        bar = self._stage(stage)
+        bar = self._stage("approaching alpha")
         follower = PathFollower(
-            self.problem, rows, self.fresh, most, tol, inner_tol, self._watch, bar
+            self.problem, rows, self.fresh, most, tol, inner_tol, self._watch, bar, both=True
         )
-        for factor in APPROACH:
-            _, point = follower.advance(factor * alpha)
-        objective = self._objective(rows, alpha, tol=inner_tol)
-        starts = (self.fresh, revive(point.W, self.fresh))
-        end = self._better_end(objective, starts, n_iter)
-        return self._go_on(objective, end, tol, self.plan.max_iter)
+        for factor in (*APPROACH, 1.0):
+            objective, point = follower.advance(factor * alpha)
+        return factored_lbfgs(
+            objective,
+            point,
+            max_iter=self.plan.max_iter,
+            tol=tol,
+            progress=self._stage("learning directions"),
+        )
 
     def _learn_large(self, alpha: float) -> SolveResult:
         """Learn on a first and a second part, then move to all rows."""

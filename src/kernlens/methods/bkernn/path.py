@@ -2,8 +2,9 @@
 
 The particles found for a larger alpha are a good start: they have the few strongest directions.
 They can also be too few, and a direction that has vanished does not come back, because a factor at
-zero has no gradient. So a little of the fresh random particles is mixed in, and where a fit ends it
-is also made from the fresh particles alone; the lower objective wins.
+zero has no gradient. So a little of the fresh random particles is mixed in. Where it is not only
+about comparing settings, every value of alpha is also tried from the fresh particles alone, and the
+lower objective wins. Measured on 21 data sets, this finds what either start finds.
 """
 
 from __future__ import annotations
@@ -55,14 +56,17 @@ class PathFollower:
     inner_tol: float
     watch: Callable[[ParticleObjective], ParticleObjective]
     progress: Progress | None = None
+    both: bool = False
     point: ReducedPoint | None = field(default=None, init=False)
 
     def advance(self, alpha: float) -> tuple[ParticleObjective, ReducedPoint]:
-        """Minimise at `alpha` from the particles of the value before, or fresh ones."""
+        """Minimise at `alpha` from the particles of the value before, and from fresh ones."""
         objective = self.watch(self.problem.objective(self.rows, alpha, tol=self.inner_tol))
-        W = self.fresh if self.point is None else revive(self.point.W, self.fresh)
-        end = factored_lbfgs(
-            objective, objective.at(W), max_iter=self.max_iter, tol=self.tol, progress=self.progress
+        starts = [] if self.point is None else [revive(self.point.W, self.fresh)]
+        if self.both or not starts:
+            starts = [self.fresh, *starts]
+        end = minimize_from_each(
+            objective, starts, max_iter=self.max_iter, tol=self.tol, progress=self.progress
         )
         point: ReducedPoint = end.solution
         self.point = point
