@@ -132,7 +132,7 @@ FAMILIES = (
             {"kernel": "exponential"},
             {"kernel": "gaussian", "standardize": False, "optimizer": "plain"},
         ),
-        regressor_only=({"loss": "huber"},),
+        regressor_only=({"loss": "huber"}, {"linear_part": True}),
         checked=(
             {"penalty": "concave_variable", "kernel": "exponential"},
             {"penalty": ConcaveFeaturePenalty(s=2.0), "optimizer": "plain", "standardize": False},
@@ -296,7 +296,7 @@ FAMILIES = (
             {"mu": 0.0, "standardize": False},
             {"mu": [0.01, 0.1], "kernel": "matern32"},
         ),
-        regressor_only=(),
+        regressor_only=({"linear_part": True},),
         checked=(
             {"solver": "nystrom", "n_centers": 20, "standardize": False},
             {

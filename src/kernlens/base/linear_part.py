@@ -144,8 +144,14 @@ class Line:
 
         `plain` has their standardised columns, (n_rows, n_varying).
         """
-        gradients = learned.function.gradient(X[:ROWS_FOR_SLOPES].astype(np.float64, copy=False))
-        steepness = float(np.mean(np.square(gradients).sum(axis=(0, 2))))
+        rows = X[:ROWS_FOR_SLOPES].astype(np.float64, copy=False)
+        try:
+            gradients = learned.function.gradient(rows)
+            steepness = float(np.mean(np.square(gradients).sum(axis=(0, 2))))
+        except NotImplementedError:
+            # An estimator of the user's own has none. Along standardised columns a function varies
+            # about as much as it is steep.
+            steepness = float(np.var(learned.function.decision(rows), axis=1).sum())
         return cls(slopes, slopes @ plain.T.astype(np.float64), steepness)
 
     def joined(self, found: Directions) -> Directions:

@@ -119,7 +119,7 @@ def test_far_rows_have_finite_values(estimator, kernel, solver):
 def test_values_stay_what_they_are_beyond_what_can_be_computed(kernel, solver):
     X, y = data()
     model = KernelLaplacianRegressor(
-        kernel=kernel, solver=solver, standardize=False, random_state=0
+        kernel=kernel, solver=solver, standardize=False, linear_part=False, random_state=0
     ).fit(X, y)
     direction = np.array([0.3, -0.9, 0.4])
     far = model.mean_ + np.outer([1e4, 1e6, 1e9], direction)

@@ -176,10 +176,10 @@ def test_bad_options_are_refused_where_they_are_made(make, match):
         make()
 
 
-@pytest.mark.parametrize("truncate", [1, None, "yes"])
+@pytest.mark.parametrize("truncate", [0, -1.0, "yes", True, False])
 @pytest.mark.usefixtures("no_work")
 def test_bad_truncation(truncate):
-    with pytest.raises(ValueError, match="truncate must be True or False, got"):
+    with pytest.raises(ValueError, match="truncate must be 'auto' or None or a positive finite"):
         light(RegFeaLRegressor, truncate=truncate).fit(*sample())
 
 

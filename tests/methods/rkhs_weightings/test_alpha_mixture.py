@@ -110,7 +110,8 @@ MAKERS = [
 @intercepts
 def test_a_mixture_is_the_mean_of_fits_with_its_alphas(estimator, settings, intercept):
     X, y, weights = data()
-    settings = LIGHT | settings | {"truncate": None, "fit_intercept": intercept}
+    settings = LIGHT | settings | {"truncate": None, "linear_part": False}
+    settings["fit_intercept"] = intercept
     # Of 30 features some draws are best with a single alpha, which mixes nothing.
     settings["n_random_features"] = 60
     mixed = estimator(**settings).fit(X, y, weights)
@@ -333,7 +334,7 @@ def test_constants_are_mixed_like_the_functions():
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(60, 3)) ** 2
     y = np.sin(3.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=60)
-    options = {**WEIGHTING, "solver": "exact", "random_state": 0}
+    options = {**WEIGHTING, "solver": "exact", "random_state": 0, "linear_part": False}
     mixed = RKHSWeightingRegressor(**options, alpha=[1e-6, 1e-4, 1e-2, 1.0]).fit(X, y)
     alphas, weights = mixed.alpha_mixture_["alpha"], mixed.alpha_mixture_["weight"]
     single = [RKHSWeightingRegressor(**options, alpha=float(alpha)).fit(X, y) for alpha in alphas]

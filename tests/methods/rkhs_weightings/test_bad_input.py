@@ -95,7 +95,7 @@ def test_settings_are_refused_in_a_sentence(settings, sentence):
         ({"solver": "auto"}, "solver must be"),
         ({"solver": FunctionalGradient()}, "solver must be"),
         ({"sigma": 0.0}, "sigma must be a positive finite number"),
-        ({"truncate": None}, "truncate must be"),
+        ({"truncate": True}, "truncate must be"),
     ],
 )
 def test_settings_of_kitchen_sinks_are_refused_in_a_sentence(settings, sentence):

@@ -51,8 +51,10 @@ GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
 STEP_TOL = 1e-7
 PART_STEP_TOL = 1e-5
 SEARCH_TOL = 1e-4
+THOROUGH_TOL = 1e-5
 #: Iterations at one value of alpha while settings are compared, and particles: enough to rank them.
 SEARCH_ITER = 15
+THOROUGH_ITER = 20
 SEARCH_PARTICLES = 50
 #: Larger values of alpha, as multiples of the wanted one, that a path goes through before it, and
 #: the iterations at each: fewer were measured to miss weak directions.
@@ -333,10 +335,17 @@ class ParticleLearner(Learner[LearnedParticles]):
         ]
 
     def _searcher(self, rows: CanonicalRows, stage: str) -> PathFollower:
-        """A follower that takes few steps with few particles."""
+        """A follower that takes few steps, and with many rows or another penalty fewer still."""
+        bar = self._stage(stage)
+        first = self._penalty == next(iter(self.plan.problems))
+        if first and len(self.rows.X) <= FOLDS_MAX and not self.problem.on_axes:
+            # Weak directions of small sets are missed by less.
+            return PathFollower(
+                self.problem, rows, self.fresh, THOROUGH_ITER, self.plan.tol, THOROUGH_TOL,
+                self._watch, bar, both=True,
+            )  # fmt: skip
         fresh = self.fresh if self.problem.on_axes else self.fresh[:SEARCH_PARTICLES]
         tol = max(self.plan.tol, PART_TOL)
-        bar = self._stage(stage)
         return PathFollower(
             self.problem, rows, fresh, SEARCH_ITER, tol, SEARCH_TOL, self._watch, bar
         )

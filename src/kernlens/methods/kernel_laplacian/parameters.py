@@ -196,7 +196,7 @@ PARAMETERS: Parameters = {
 }
 
 CLASSIFIER_PARAMETERS: Parameters = {
-    **PARAMETERS,
+    **{name: parameter for name, parameter in PARAMETERS.items() if name != "linear_part"},
     "unlabeled": Parameter(
         MissingLabel(),
         "auto",
