@@ -45,8 +45,10 @@ def test_panels_show_the_numbers(display: DirectionsDisplay, model: BKerNNRegres
     widths = [bar.get_width() for bar in display.axes_["component_importances"].patches]
     np.testing.assert_allclose(widths, summary.component_importances)
     search = display.axes_["alpha_search"]
-    order = np.argsort(model.alpha_search_["alpha"])
-    np.testing.assert_allclose(search.lines[0].get_ydata(), model.alpha_search_["loss"][order])
+    tried = model.alpha_search_
+    chosen = np.flatnonzero(tried["penalty"] == model.penalty_)
+    order = chosen[np.argsort(tried["alpha"][chosen])]
+    np.testing.assert_allclose(search.lines[0].get_ydata(), tried["loss"][order])
     np.testing.assert_allclose(search.lines[1].get_xdata(), model.alpha_)
 
 
