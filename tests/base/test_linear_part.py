@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import is_regressor
+from sklearn.linear_model import Ridge
 
 import kernlens.base.linear_fitting as linear_fitting
 from families import ESTIMATORS, light
@@ -216,3 +217,12 @@ def test_nothing_is_extrapolated_without_a_direction():
         model = RKHSWeightingRegressor(random_state=0).fit(X, rng.standard_normal(100))
     assert model.feature_range_.shape == (2, 0)
     assert not model.extrapolating(100.0 * X).any()
+
+
+def test_a_refit_without_gradients_has_directions_beside_a_line():
+    X, y, _, _ = skewed(60)
+    model = light(RegFeaLRegressor, linear_part=True, refit=Ridge(0.3)).fit(X, y)
+    assert model.linear_coef_.any()
+    assert abs(model.components_[0] @ [1.0, 2.0, 0.0, 0.0]) > 0.9 * np.linalg.norm(
+        model.components_[0]
+    ) * np.sqrt(5.0)

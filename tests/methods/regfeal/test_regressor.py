@@ -91,7 +91,7 @@ def test_a_given_estimator_predicts_from_projected_rows(refit, n_targets):
     # Ridge takes weights, neighbours do not; powers of two are not rounded.
     weights = 2.0 ** np.random.default_rng(1).integers(0, 3, 50)
     weights = weights if isinstance(refit, Ridge) else None
-    model = fit(X, y, weights, refit=refit, truncate=None, clip=None)
+    model = fit(X, y, weights, refit=refit, truncate=None, linear_part=False, clip=None)
     assert not hasattr(refit, "n_features_in_")
     w = np.ones(50) if weights is None else weights
     mean, low = (w @ values / w.sum() for values in (X, y))
