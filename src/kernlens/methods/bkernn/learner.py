@@ -43,7 +43,7 @@ N_FOLDS = 3
 #: With more rows, settings are compared on one part of about `SEARCH_ROWS` instead of three folds,
 #: and scored on at most `VALIDATION_ROWS` others.
 FOLDS_MAX = 1200
-SEARCH_ROWS = 1000
+SEARCH_ROWS = 2000
 VALIDATION_ROWS = 4000
 #: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
 GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
@@ -335,11 +335,11 @@ class ParticleLearner(Learner[LearnedParticles]):
         ]
 
     def _searcher(self, rows: CanonicalRows, stage: str) -> PathFollower:
-        """A follower that takes few steps, and with many rows or another penalty fewer still."""
+        """A follower that takes few steps, and for other penalties than the first fewer still."""
         bar = self._stage(stage)
         first = self._penalty == next(iter(self.plan.problems))
-        if first and len(self.rows.X) <= FOLDS_MAX and not self.problem.on_axes:
-            # Weak directions of small sets are missed by less.
+        if first and not self.problem.on_axes:
+            # With less, weak directions are missed, and alpha is chosen too large for them.
             return PathFollower(
                 self.problem, rows, self.fresh, THOROUGH_ITER, self.plan.tol, THOROUGH_TOL,
                 self._watch, bar, both=True,

@@ -48,7 +48,7 @@ PARAMETERS: Parameters = {
         """Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006 times
         the root mean square norm of a row over n in steps of sqrt(10), along a warm-started path;
         it takes the lowest point of the loss on held-out rows: three folds, or with more than 1200
-        rows a part of about 1000 scored on up to 4000 others. `alpha_search_` has what it saw.
+        rows a part of about 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
         ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they
         are. With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``. A number is
         for standardised targets, so that the paper's lambda for the Brownian kernel is alpha times
@@ -147,7 +147,7 @@ CLASSIFIER_PARAMETERS: Parameters = {
         text="""Regularisation, the paper's lambda. ``"auto"`` tries eight values, 20 down to 0.006
         times ``rms(one-hot y - mean) * rms norm of a row / n`` in steps of sqrt(10), along a
         warm-started path; it takes the lowest point of the loss on held-out rows: three stratified
-        folds, or with more than 1200 rows a part of about 1000 scored on up to 4000 others.
+        folds, or with more than 1200 rows a part of about 2000 scored on up to 4000 others.
         `alpha_search_` has what it saw. ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the
         standardised rows if they are. With weights, n is the effective number of rows,
         ``(sum w)^2 / sum w^2``. A number is from 1e-120 to 1e120, and not below
