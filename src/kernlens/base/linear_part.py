@@ -27,7 +27,7 @@ REACH_BEYOND = 0.5
 FEWEST_ROWS = 10
 #: The error of rows left out of ridge regression that asks for a linear part, as a share of that of
 #: the kernel's function. A smaller gain is within the noise of both.
-CLEARLY_LOWER = 0.95
+CLEARLY_LOWER = 0.9
 
 
 @dataclass(frozen=True)

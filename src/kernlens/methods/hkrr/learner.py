@@ -36,7 +36,7 @@ RESTARTS = 2
 #: second if `n_components` was given, and maps of all columns to those of the columns that matter.
 PLAIN_GAIN = 0.01
 GIVEN_GAIN = 0.1
-SCREEN_GAIN = 0.01
+SCREEN_GAIN = 0.1
 #: The constant is kept unless its held-out loss is higher by this number over the rows, as it would
 #: be if a few coefficients fitted noise; alpha is then so large that hardly a function is left.
 CONSTANT_GAIN = 4.0

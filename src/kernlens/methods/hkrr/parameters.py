@@ -140,7 +140,7 @@ SHARED_PARAMETERS: Parameters = {
         (Section 5). A search that gets nowhere is started again from the next one, twice at
         most. With ``"auto"`` there is a second search if at most half of the columns matter alone
         or in pairs (by statistics of their ranks): it uses only these, and if it predicts held-out
-        rows better, by 1 percent, the others have no part in the map.""",
+        rows better, by 10 percent, the others have no part in the map.""",
     ),
     "refit": Parameter(
         Optional(Count(words=("auto", "exact"), other="None")),
