@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import is_regressor
 from sklearn.linear_model import Ridge
 
-import kernlens.base.linear_fitting as linear_fitting
 from families import ESTIMATORS, light
 from kernlens import (
     BKerNNRegressor,
@@ -92,8 +91,9 @@ def test_with_a_line_the_rest_is_what_the_family_learns(estimator):
     np.testing.assert_allclose(model.linear_coef_, slopes, rtol=1e-6, atol=1e-9)
     line = (X - mean) @ slopes.T
     rest = light(estimator, linear_part=False).fit(X, y - line)
-    # Learners see eight digits, and descents that are cut short magnify the last of them.
-    np.testing.assert_allclose(model.predict(X), rest.predict(X) + line, atol=1e-3)
+    # Learners see eight digits; HKRR's descent, cut short after ten steps, magnifies the last.
+    tolerance = 1e-3 if estimator is HKRRRegressor else 2e-5
+    np.testing.assert_allclose(model.predict(X), rest.predict(X) + line, atol=tolerance)
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS)
@@ -188,7 +188,6 @@ def test_an_exact_line_leaves_nothing_to_learn():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3))
     model = RKHSWeightingRegressor(linear_part=True, n_directions=1).fit(X, X @ [1.0, 2.0, -1.0])
-    assert linear_fitting.ROUNDING < 1e-12
     np.testing.assert_allclose(model.predict(3.0 * X), 3.0 * X @ [1.0, 2.0, -1.0], atol=1e-6)
 
 

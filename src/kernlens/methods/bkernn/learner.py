@@ -47,12 +47,14 @@ SEARCH_ROWS = 2000
 VALIDATION_ROWS = 4000
 #: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
 GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
-#: Relative residual of the solves inside a step, on a part of the rows, and in a comparison.
+#: Relative residual of the solves inside a step, on a part of the rows, and in a comparison: of
+#: other penalties, and of alphas of the first one.
 STEP_TOL = 1e-7
 PART_STEP_TOL = 1e-5
 SEARCH_TOL = 1e-4
 THOROUGH_TOL = 1e-5
-#: Iterations at one value of alpha while settings are compared, and particles: enough to rank them.
+#: Iterations at one value of alpha in these comparisons, and particles of the first kind: enough to
+#: rank what is compared.
 SEARCH_ITER = 15
 THOROUGH_ITER = 20
 SEARCH_PARTICLES = 50
