@@ -80,6 +80,8 @@ class CanonicalRows:
         is spread evenly. Folds without a row to train or to test on are left out, and so are those
         whose training part misses a stratum: a class without a row has no finite fit.
         """
+        # Folds beyond the rows are all empty, and a number of them may be too large for an array.
+        n_folds = min(n_folds, len(self.group))
         fold = self.group % n_folds
         if strata is not None:
             fold = np.empty(len(self.group), dtype=np.intp)

@@ -225,3 +225,12 @@ def test_a_refit_without_gradients_has_directions_beside_a_line():
     assert abs(model.components_[0] @ [1.0, 2.0, 0.0, 0.0]) > 0.9 * np.linalg.norm(
         model.components_[0]
     ) * np.sqrt(5.0)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda estimator: estimator.__name__)
+def test_all_directions_beside_a_line_are_of_the_columns(estimator):
+    # Random features have a constant input beside the columns; it is in no direction.
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    settings = {**light(estimator), "n_directions": 100, "linear_part": True}
+    loadings = estimator(**settings).fit(X, X[:, 0] + np.sin(2.0 * X[:, 1])).loadings_
+    np.testing.assert_allclose(loadings @ loadings.T, np.eye(len(loadings)), atol=1e-12)

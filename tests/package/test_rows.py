@@ -130,6 +130,13 @@ def test_folds_with_fewer_rows_than_folds(n_distinct):
     assert all(train.any() and test.any() for train, test in folds)
 
 
+def test_folds_beyond_all_integers_of_the_machine_are_one_a_row():
+    X = np.arange(5.0)[:, None]
+    rows = canonical_rows(X, np.zeros((1, 5)), np.ones(5))
+    strata = np.zeros(5, dtype=int)
+    assert len(rows.folds(10**30)) == len(rows.folds(10**30, strata)) == 5
+
+
 def test_strata_are_spread_evenly():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))

@@ -159,16 +159,19 @@ class Line:
 
         The importances of the kernel's directions are shares of its steepness.
         """
-        n_inputs = found.components.shape[1]
-        line = np.zeros((len(self.slopes), n_inputs))
-        line[:, : self.slopes.shape[1]] = self.slopes
+        # An input beyond the columns, which is constant, belongs to no direction.
+        n_inputs, n_columns = found.components.shape[1], self.slopes.shape[1]
         lengths = np.sqrt(self.steepness * shares_of(found.importances))
-        both = np.vstack([line, lengths[:, None] * found.components])
+        both = np.vstack([self.slopes, lengths[:, None] * found.components[:, :n_columns]])
         product = both.T @ both
         components, importances = leading_directions(product)
-        n_kept = min(n_inputs, len(found.components) + len(line))
+        n_kept = min(n_columns, len(found.components) + len(self.slopes))
+        beyond = ((0, 0), (0, n_inputs - n_columns))
         return Directions(
-            components[:n_kept], importances[:n_kept], np.sqrt(np.diagonal(product)), None
+            np.pad(components[:n_kept], beyond),
+            importances[:n_kept],
+            np.pad(np.sqrt(np.diagonal(product)), beyond[1]),
+            None,
         )
 
 
