@@ -7,6 +7,7 @@ from kernlens.inspection.column_profile import ColumnProfile, column_profile
 from kernlens.inspection.direction_profile import DirectionProfile, direction_profile
 from kernlens.inspection.direction_summary import DirectionSummary, summarize_directions
 from kernlens.inspection.score_comparison import ScoreComparison, compare_scores
+from kernlens.inspection.subspace_comparison import SubspaceComparison, compare_subspaces
 from kernlens.inspection.weight_profile import WeightProfile, weight_profile
 
 __all__ = [
@@ -16,11 +17,13 @@ __all__ = [
     "DirectionProfile",
     "DirectionSummary",
     "ScoreComparison",
+    "SubspaceComparison",
     "WeightProfile",
     "alpha_search",
     "average_derivatives",
     "column_profile",
     "compare_scores",
+    "compare_subspaces",
     "direction_profile",
     "summarize_directions",
     "weight_profile",
