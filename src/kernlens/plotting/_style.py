@@ -1,8 +1,9 @@
-"""Colours and axes shared by all pictures."""
+"""Colours, axes and figures shared by all pictures."""
 
 from __future__ import annotations
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 # From the Okabe-Ito palette, told apart with every common colour blindness and in grey.
 DATA = "#0072B2"
@@ -19,3 +20,13 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.set_ylabel(ylabel, fontsize=9, color=TEXT)
     ax.tick_params(labelsize=8, color=TEXT, labelcolor=TEXT)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A new figure of pyplot, in inches, for those who did not bring their own.
+
+    pyplot opens windows and keeps figures, so it is imported only when it is asked for.
+    """
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height))

@@ -20,6 +20,7 @@ from kernlens.inspection import (
     direction_profile,
     summarize_directions,
 )
+from kernlens.plotting._style import new_figure
 from kernlens.plotting.panels import (
     draw_alpha_search,
     draw_column_profile,
@@ -162,7 +163,9 @@ class DirectionsDisplay:
         """
         above = ["column", *(f"direction_{profile.direction}" for profile in self.profiles)]
         n_rows = 1 + -(-len(above) // PANELS_ABOVE)
-        self.figure_ = _new_figure(n_rows) if figure is None else figure
+        width, height = FIGURE_SIZE
+        tall = height + (n_rows - 2) * ROW_HEIGHT
+        self.figure_ = new_figure(width, tall) if figure is None else figure
         self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
         if len(self.summary.loadings) == 0:
             self._draw_without_directions(title)
@@ -207,14 +210,6 @@ class DirectionsDisplay:
         order = np.argsort(-shares, kind="stable")
         names = [self.summary.feature_names[column] for column in order]
         draw_shares(self.axes_["feature_importances"], names, shares[order], "Columns")
-
-
-def _new_figure(n_rows: int) -> Figure:
-    # pyplot opens windows and keeps figures: only for those who did not bring their own.
-    from matplotlib import pyplot
-
-    width, height = FIGURE_SIZE
-    return pyplot.figure(figsize=(width, height + (n_rows - 2) * ROW_HEIGHT))
 
 
 def _in_rows(figure: Figure, above: Sequence[str], below: Sequence[str]) -> dict[str, Axes]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from kernlens._table import shortened
 from kernlens.inspection import SubspaceComparison, compare_subspaces
-from kernlens.plotting._style import TEXT, tidy
+from kernlens.plotting._style import TEXT, new_figure, tidy
 
 #: Letters of the name of a model: those of our classes have a place.
 LETTERS = 26
@@ -77,11 +77,9 @@ class SubspaceComparisonDisplay:
         found = self.comparison
         n_models = len(found.names)
         if ax is None:
-            # pyplot opens windows and keeps figures: only for those who did not bring their own.
-            from matplotlib import pyplot
-
             side = 2.2 + 0.65 * n_models
-            figure = pyplot.figure(figsize=(side + 1.2, side), layout="constrained")
+            figure = new_figure(side + 1.2, side)
+            figure.set_layout_engine("constrained")
             ax = figure.subplots()
         self.ax_, self.figure_ = ax, ax.figure
         image = ax.imshow(found.largest_angles, cmap="viridis_r", vmin=0.0, vmax=90.0)

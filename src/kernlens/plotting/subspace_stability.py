@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernlens._table import shortened
 from kernlens.base.names import resolve_feature_names
 from kernlens.model_selection import SubspaceStability
-from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, tidy
+from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, new_figure, tidy
 from kernlens.plotting.panels import BESIDE
 
 #: Size in inches of a figure made here.
@@ -131,7 +131,7 @@ class SubspaceStabilityDisplay:
         -------
         self
         """
-        self.figure_ = _new_figure() if figure is None else figure
+        self.figure_ = new_figure(*FIGURE_SIZE) if figure is None else figure
         self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
         n_panels = min(MOST_PANELS, self.stability.n_directions_)
         below = ["eigenvalues", *(["ladle"] if hasattr(self.stability, "ladle_") else [])]
@@ -205,10 +205,3 @@ class SubspaceStabilityDisplay:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
         title = f"Ladle: {self.stability.ladle_n_directions_}"
         tidy(ax, title, "number of directions", "criterion")
-
-
-def _new_figure() -> Figure:
-    # pyplot opens windows and keeps figures: only for those who did not bring their own.
-    from matplotlib import pyplot
-
-    return pyplot.figure(figsize=FIGURE_SIZE)

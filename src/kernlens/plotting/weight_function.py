@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernlens.inspection import WeightProfile, weight_profile
-from kernlens.plotting._style import TEXT, tidy
+from kernlens.plotting._style import TEXT, new_figure, tidy
 
 #: Size in inches of a figure made here.
 FIGURE_SIZE = (9.0, 3.6)
@@ -80,7 +80,8 @@ class WeightFunctionDisplay:
         """
         profile = self.profile
         n_panels = 1 if profile.plane is None else 2
-        self.figure_ = _new_figure(n_panels) if figure is None else figure
+        width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
+        self.figure_ = new_figure(width, FIGURE_SIZE[1]) if figure is None else figure
         self.figure_.set_layout_engine("constrained")
         axes = self.figure_.subplots(1, n_panels, squeeze=False)
         self.axes_ = {"curves": axes[0, 0]}
@@ -111,11 +112,3 @@ class WeightFunctionDisplay:
         ax.set_aspect("equal")
         self.figure_.colorbar(image, ax=ax, shrink=0.85).ax.tick_params(labelsize=8)
         tidy(ax, "On the plane of two directions", "along direction 1", "along direction 2")
-
-
-def _new_figure(n_panels: int) -> Figure:
-    # pyplot opens windows and keeps figures: only for those who did not bring their own.
-    from matplotlib import pyplot
-
-    width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
-    return pyplot.figure(figsize=(width, FIGURE_SIZE[1]))
