@@ -25,6 +25,7 @@ from kernlens import (
 from kernlens._invariance import centered_digits, leading_digits
 from kernlens.kernels.radial import RationalQuadraticKernel
 from kernlens.methods.bkernn.objective import ReducedObjective
+from kernlens.methods.brownian_ridge.learner import BrownianLearner
 from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
@@ -317,6 +318,25 @@ FAMILIES = (
         iterative=False,
         classifier_only=frozenset({"class_weight", "unlabeled"}),
         semi_supervised=True,
+    ),
+    Family(
+        name="BrownianKernelRidge",
+        light={"alpha": 1e-2, **QUICK},
+        narrow=None,
+        variants=(
+            {"n_centers": 15},
+            {"alpha": [1e-3, 1e-1]},
+            {"alpha": [1e-3, 1e-1], "n_centers": 15, "standardize": False},
+        ),
+        regressor_only=({"truncate": None, "linear_part": True},),
+        checked=({"n_centers": 15}, {"alpha": [1e-3, 1e-1]}),
+        objects={"n_centers": 20},
+        objective=BrownianLearner,
+        model_bytes=8 * 40 * (4 + 1),
+        undrawn={},
+        optional=frozenset({"alpha_search_"}),
+        method="learn",
+        iterative=False,
     ),
 )
 

@@ -4,6 +4,7 @@ from kernlens._public import expose
 from kernlens._reports import FitProgress
 from kernlens._version import __version__
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
+from kernlens.methods.brownian_ridge import BrownianKernelRidge
 from kernlens.methods.hkrr import (
     AlternatingGradient,
     Centers,
@@ -48,6 +49,7 @@ __all__ = [
     "BKerNNClassifier",
     "BKerNNRegressor",
     "BestFirst",
+    "BrownianKernelRidge",
     "Centers",
     "Constraint",
     "Enumerated",

@@ -40,6 +40,7 @@ def choosing(estimator, **options):
         "RKHSWeighting": {"alpha": [1e-3, 1e-2], "instantiation": "auto"},
         "RandomKitchenSinks": {"alpha": [1e-3, 1e-2], "base": "auto"},
         "KernelLaplacian": {"mu": [0.01, 0.1]},
+        "BrownianKernelRidge": {"alpha": [1e-3, 1e-2]},
     }
     return light(estimator, **{**more.get(family_of(estimator).name, {}), **options})
 

@@ -1,0 +1,69 @@
+"""The Brownian kernel of rows, ``B(x, z) = (|x| + |z| - |x - z|) / 2``, in blocks.
+
+It is the covariance of Lévy's Brownian motion. In one dimension it is the kernel of BKerNN, whose
+paper calls the fit with this kernel BKRR.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kernlens._array import FloatArray
+from kernlens._geometry import squared_lengths, with_finite_squares
+from kernlens._lazy import lazy
+from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
+
+
+def brownian_kernel(X: FloatArray, Z: FloatArray) -> FloatArray:
+    """Values for rows (n, d) and (m, d), (n, m)."""
+    # Exact distances: those of a matrix product are off by the root of the rounding near zero,
+    # where this kernel has a kink.
+    values = cdist(X, Z)
+    np.negative(values, out=values)
+    values += np.sqrt(squared_lengths(X))[:, None]
+    values += np.sqrt(squared_lengths(Z))
+    values *= 0.5
+    return values
+
+
+def slopes_of_expansion(X: FloatArray, Z: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Gradients at X of ``sum_j a_tj B(x, z_j)``, (n_targets, n, d).
+
+    .. math:: \\frac12 \\sum_j a_j \\Bigl(\\frac{x}{|x|} - \\frac{x - z_j}{|x - z_j|}\\Bigr)
+
+    The kernel has kinks at zero and at the centres; what has one adds nothing there.
+    """
+    distances = cdist(X, Z)
+    inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0.0)
+    lengths = np.sqrt(squared_lengths(X))
+    ahead = X * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]
+    gradients = np.empty((len(coefficients), *X.shape))
+    for target, a in enumerate(coefficients):
+        C = inverse * a
+        gradients[target] = 0.5 * (a.sum() * ahead - C.sum(axis=1)[:, None] * X + C @ Z)
+    return gradients
+
+
+class BrownianBlocks(KernelBlocks):
+    """The Brownian kernel of rows against centres, one block of rows at a time.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_inputs)
+    Z : ndarray of shape (n_centers, n_inputs)
+    n_jobs : int or None
+    """
+
+    def __init__(self, X: FloatArray, Z: FloatArray, n_jobs: int | None = None) -> None:
+        self.X, self.Z, self.n_jobs = with_finite_squares(X), Z, n_jobs
+
+    @lazy
+    def center_kernel(self) -> tuple[FloatArray, FloatArray]:
+        """Values of the centres among themselves, (n_centers, n_centers), and no slopes."""
+        values = brownian_kernel(self.Z, self.Z)
+        return 0.5 * (values + values.T), np.empty((len(self.Z), 0))
+
+    def _block(self, rows: slice) -> KernelBlock:
+        values = brownian_kernel(self.X[rows], self.Z)
+        return KernelBlock(rows, self.X[rows], values, np.empty((len(values), 0)))
