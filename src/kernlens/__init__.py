@@ -39,10 +39,14 @@ from kernlens.methods.rkhs_weightings import (
     RKHSWeightingRegressor,
 )
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
+from kernlens.methods.sdr import PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
 
 __all__ = [
+    "PHD",
+    "SAVE",
+    "SIR",
     "AllPolynomials",
     "AlternatingGradient",
     "BKerNNClassifier",
@@ -50,6 +54,7 @@ __all__ = [
     "BestFirst",
     "Centers",
     "Constraint",
+    "DirectionalRegression",
     "Enumerated",
     "FitProgress",
     "FunctionalGradient",
