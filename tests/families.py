@@ -30,6 +30,7 @@ from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
+from kernlens.methods.sdr.estimator import SubspaceFinder
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
 
 #: What makes any fit quick: one thread, and no counting of directions, which takes three more fits.
@@ -120,8 +121,10 @@ PUBLIC: list[type[BaseEstimator]] = [
 ]
 #: Regressors and classifiers.
 ESTIMATORS = [public for public in PUBLIC if hasattr(public, "score")]
+#: Find directions with a target, and predict nothing.
+FINDERS = [public for public in PUBLIC if issubclass(public, SubspaceFinder)]
 #: Learn without a target.
-UNSUPERVISED = [public for public in PUBLIC if public not in ESTIMATORS]
+UNSUPERVISED = [public for public in PUBLIC if public not in ESTIMATORS and public not in FINDERS]
 
 FAMILIES = (
     Family(
@@ -341,9 +344,46 @@ FAMILIES = (
 )
 
 
+def _finder(name: str, light: Settings, *variants: Settings, **own: Any) -> Family:
+    """A transformer that finds directions: a family of one."""
+    return Family(
+        name=name,
+        light={"n_directions": 2, **light},
+        narrow=None,
+        variants=variants,
+        regressor_only=(),
+        checked=variants,
+        objects={},
+        objective=SubspaceFinder,
+        model_bytes=8 * 40,
+        undrawn={},
+        method="_store_found",
+        iterative=False,
+        classifier_only=frozenset(),
+        **own,
+    )
+
+
+#: What counts directions in a moment, with a seed.
+_COUNTED = {"n_directions": "auto", "test": "permutation", "n_permutations": 19, "random_state": 0}
+
+#: Transformers that find directions, which are no families of regressor and classifier.
+FINDER_FAMILIES = (
+    _finder("SIR", {}, {"n_slices": 4, "shrinkage": 0.2}, {**_COUNTED}),
+    _finder("SAVE", {}, {"n_slices": 3, "test": "chi2", "n_directions": "auto"}, {**_COUNTED}),
+    _finder("DirectionalRegression", {}, {"n_slices": 3, "shrinkage": 0.2}, {**_COUNTED}),
+    _finder("PHD", {}, {"variant": "response"}, {"n_directions": "auto"}, {**_COUNTED}),
+)
+
+
 def family_of(estimator: type[BaseEstimator]) -> Family:
     """The family of a public estimator."""
-    return next(f for f in FAMILIES if estimator.__name__.startswith(f.name))
+    return next(f for f in (*FAMILIES, *FINDER_FAMILIES) if estimator.__name__.startswith(f.name))
+
+
+def seeded(estimator: type[BaseEstimator]) -> Settings:
+    """A seed, for those that draw anything."""
+    return {"random_state": 0} if "random_state" in estimator().get_params() else {}
 
 
 def having(*names: str) -> list[type[BaseEstimator]]:
@@ -353,7 +393,7 @@ def having(*names: str) -> list[type[BaseEstimator]]:
 
 def light(estimator: type[BaseEstimator], **options: Any) -> BaseEstimator:
     """An estimator that fits quickly and reproducibly."""
-    return estimator(**{**family_of(estimator).light, "random_state": 0, **options})
+    return estimator(**{**family_of(estimator).light, **seeded(estimator), **options})
 
 
 def fit_interrupted(model: BaseEstimator, X: Any, y: Any) -> BaseEstimator:

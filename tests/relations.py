@@ -20,7 +20,7 @@ import numpy as np
 import skops.io
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from families import PUBLIC, UNSUPERVISED, decision, family_of
+from families import FINDERS, PUBLIC, UNSUPERVISED, decision, family_of, seeded
 
 Values = np.ndarray
 
@@ -189,7 +189,8 @@ def _label_names(model, problem, fitted):
 
 
 def _column_of_targets(model, problem, fitted):
-    return values_of(replace(problem, y=problem.y[:, None]).fit(model), problem.rows)[:, 0]
+    found = values_of(replace(problem, y=problem.y[:, None]).fit(model), problem.rows)
+    return found[:, 0] if hasattr(model, "score") else found
 
 
 def _learns_classes(estimator: type) -> bool:
@@ -208,7 +209,8 @@ def _of_columns(change):
 
 def _affine_targets(model, problem, fitted):
     found = values_of(replace(problem, y=1000.0 * problem.y - 7.0).fit(model), problem.rows)
-    return (found + 7.0) / 1000.0
+    # Directions have no units of targets.
+    return (found + 7.0) / 1000.0 if hasattr(model, "score") else found
 
 
 def _learns_numbers(estimator: type) -> bool:
@@ -216,7 +218,12 @@ def _learns_numbers(estimator: type) -> bool:
 
 
 def _in_double_precision(estimator: type) -> bool:
-    return not estimator.__name__.startswith(("RKHS", "RandomKitchen"))
+    """Whether values do not depend on the precision of rows; finders keep that of features."""
+    return not estimator.__name__.startswith(("RKHS", "RandomKitchen")) and estimator not in FINDERS
+
+
+def _has_threads(estimator: type) -> bool:
+    return "n_jobs" in estimator().get_params()
 
 
 #: Columns in other units and from other origins.
@@ -228,7 +235,7 @@ RELATIONS = (
     Relation("clone", _clone),
     Relation("pickle", _pickle),
     Relation("skops", _skops),
-    Relation("two threads", _two_threads),
+    Relation("two threads", _two_threads, applies=_has_threads),
     Relation("row order", _row_order),
     Relation("repetition", _repetition),
     Relation("rows of weight 0", _rows_of_no_weight),
@@ -320,7 +327,7 @@ def models(estimator: type, all_variants: bool) -> Iterator[BaseEstimator]:
     family = family_of(estimator)
     variants = family.settings(estimator) if all_variants else iter(())
     for settings in (family.light, *variants):
-        yield estimator(**settings, random_state=0)
+        yield estimator(**{**seeded(estimator), **settings})
 
 
 def main(names: list[str]) -> int:

@@ -40,10 +40,14 @@ from kernlens.methods.rkhs_weightings import (
     RKHSWeightingRegressor,
 )
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
+from kernlens.methods.sdr import PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
 
 __all__ = [
+    "PHD",
+    "SAVE",
+    "SIR",
     "AllPolynomials",
     "AlternatingGradient",
     "BKerNNClassifier",
@@ -52,6 +56,7 @@ __all__ = [
     "BrownianKernelRidge",
     "Centers",
     "Constraint",
+    "DirectionalRegression",
     "Enumerated",
     "FitProgress",
     "FunctionalGradient",

@@ -16,7 +16,7 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from families import ESTIMATORS, PUBLIC, UNSUPERVISED, family_of
+from families import ESTIMATORS, FINDERS, PUBLIC, UNSUPERVISED, family_of
 
 #: Skips itself unless SciPy was imported with SCIPY_ARRAY_API=1, as the subprocess below does.
 ARRAY_API = "check_array_api_input"
@@ -65,7 +65,7 @@ def light(estimator):
 
 
 def variants():
-    for estimator in ESTIMATORS:
+    for estimator in (*ESTIMATORS, *FINDERS):
         for settings in family_of(estimator).checked_settings(estimator):
             yield estimator(**settings)
 
@@ -129,7 +129,7 @@ print(json.dumps(seen))
 
 
 def test_arrays_of_other_libraries_in_the_mode_of_the_array_api():
-    settings = {e.__name__: family_of(e).light if e in ESTIMATORS else {} for e in PUBLIC}
+    settings = {e.__name__: {} if e in UNSUPERVISED else family_of(e).light for e in PUBLIC}
     finished = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(settings)],
         env={**os.environ, "SCIPY_ARRAY_API": "1"},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from families import ESTIMATORS, UNSUPERVISED, decision, family_of, light
+from families import ESTIMATORS, FINDERS, UNSUPERVISED, decision, family_of, light
 from kernlens import BKerNNRegressor, RKHSWeightingRegressor
 from kernlens._rows import canonical_rows
 from kernlens._validation import check_weights
@@ -80,7 +80,7 @@ def test_what_is_lost_beside_the_largest_weight_is_zero():
     np.testing.assert_array_equal(check_weights([1e90, 1e-250, 1e75, 1e60], X) > 0, [1, 0, 1, 0])
 
 
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, *UNSUPERVISED])
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *FINDERS, *UNSUPERVISED])
 def test_the_order_of_repeated_rows_with_any_weights_does_not_matter(estimator):
     rng = np.random.default_rng(2)
     X = rng.integers(1, 4, (30, 3)).astype(float)
@@ -88,7 +88,7 @@ def test_the_order_of_repeated_rows_with_any_weights_does_not_matter(estimator):
     y = (y > 0.5).astype(int) if is_classifier(estimator()) else y
     rows, order = np.tile(np.arange(30), 3), rng.permutation(90)
     weights = rng.random(90)
-    model = light(estimator) if estimator in ESTIMATORS else estimator(random_state=0)
+    model = estimator(random_state=0) if estimator in UNSUPERVISED else light(estimator)
     one = model.fit(X[rows], y[rows], sample_weight=weights)
     values = [_values(one, X)]
     rows, weights = rows[order], weights[order]

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from families import PUBLIC, UNSUPERVISED, light
 from kernlens.base import fitting
 from kernlens.methods.kernel_laplacian import spectral
+from kernlens.methods.sdr import estimator as finder
 
 
 def sample(estimator, n_columns):
@@ -34,7 +35,7 @@ def interrupt(monkeypatch):
         def pressed(*arguments, **options):
             raise KeyboardInterrupt
 
-        for module in (fitting, spectral):
+        for module in (fitting, spectral, finder):
             monkeypatch.setattr(module, "check_memory", pressed)
 
     return arm

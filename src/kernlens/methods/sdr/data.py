@@ -1,0 +1,150 @@
+"""What a method for sufficient dimension reduction learns from: inputs, targets and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernlens._array import FloatArray
+from kernlens._rows import CanonicalRows, canonical_rows
+from kernlens._validation import check_classes, check_enough_rows
+from kernlens.base.arrays import regression_targets
+from kernlens.base.columns import Columns
+from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
+from kernlens.base.targets import Targets
+
+
+@dataclass(frozen=True)
+class EncodedTargets:
+    """Targets of a user as rows of numbers.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_targets, n_samples)
+        Numbers, or the numbers of classes.
+    categorical : bool
+        Whether these are numbers of classes.
+    """
+
+    values: FloatArray
+    categorical: bool
+
+
+def encode_targets(
+    y: NDArray[Any], weights: FloatArray, categorical: bool | str, estimator: str
+) -> EncodedTargets:
+    """Take y as numbers or as labels.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    weights : ndarray of shape (n_samples,)
+        Only rows of positive weight count towards the two classes that are needed.
+    categorical : bool or "auto"
+        Whether y has labels; ``"auto"`` says so of text and of truth values.
+    estimator : str
+        Name of the estimator, for messages.
+    """
+    if categorical == "auto":
+        categorical = _are_labels(y)
+    if not categorical:
+        if _are_labels(y) and y.dtype.kind != "b":
+            raise ValueError("categorical=False needs a y of numbers; this y has text.")
+        return EncodedTargets(regression_targets(y), False)
+    columns = y.reshape(len(y), -1).T
+    return EncodedTargets(np.array([_codes(c, weights, estimator) for c in columns]), True)
+
+
+def _are_labels(y: NDArray[Any]) -> bool:
+    if y.dtype.kind == "O":
+        return any(isinstance(one, str | bytes | bool | np.bool_) for one in y.ravel())
+    return y.dtype.kind not in "iuf"
+
+
+def _codes(labels: NDArray[Any], weights: FloatArray, estimator: str) -> FloatArray:
+    """Numbers of classes, in the order of their labels, of one column of y."""
+    check_classification_targets(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of several types; give all of one type.") from None
+    check_classes(classes[np.unique(codes[weights > 0])], estimator)
+    numbers: FloatArray = codes.astype(np.float64)
+    return numbers
+
+
+@dataclass(frozen=True)
+class ReductionData:
+    """What is learned from, in units that do not depend on those of the user.
+
+    Attributes
+    ----------
+    rows : CanonicalRows
+        Inputs are standardised columns, targets standardised numbers or numbers of classes. The
+        weights sum to the effective number of rows.
+    columns : Columns
+        How the inputs came from the columns of X.
+    categorical : bool
+        Whether targets are numbers of classes.
+    """
+
+    rows: CanonicalRows
+    columns: Columns
+    categorical: bool
+
+    @classmethod
+    def of(cls, X: FloatArray, y: EncodedTargets, weights: FloatArray, name: str) -> ReductionData:
+        """Merge repeated rows, bring them in an order of their content, and standardise.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : EncodedTargets
+        weights : ndarray of shape (n_samples,)
+        name : str
+            Name of the estimator, for messages.
+        """
+        check_enough_rows(int(np.count_nonzero(weights)), name)
+        written = canonical_rows(X, y.values, weights)
+        rows, _ = written.with_relative_weights()
+        columns, targets = _units(rows, y.categorical)
+        order = order_to_learn_in(rows, columns, targets)
+        # Measured again: sums in the order in which rows were written have other last digits.
+        rows, _ = written.in_order(order.rows).with_relative_weights()
+        columns, targets = _units(rows, y.categorical)
+        columns = columns.in_order(order.columns)
+        return cls(rows_to_learn_from(rows, columns, targets), columns, y.categorical)
+
+    def first(self, n_rows: int) -> ReductionData:
+        """The first rows, which are a random sample: their order is that of a hash."""
+        return replace(self, rows=self.rows.take(slice(n_rows)))
+
+    def responses(self) -> FloatArray:
+        """Targets as centred numbers of variance 1; of classes, whether a row is in them.
+
+        Returns
+        -------
+        ndarray of shape (n_responses, n_rows)
+            Zero for targets that do not vary.
+        """
+        values = self.rows.y
+        if self.categorical:
+            values = np.vstack([_one_hot(codes) for codes in values])
+        return Targets.standardized(values, self.rows.weights).apply(values)
+
+
+def _units(rows: CanonicalRows, categorical: bool) -> tuple[Columns, Targets]:
+    columns = Columns.of(rows.X, rows.weights, True)
+    if categorical:
+        return columns, Targets.as_they_are(len(rows.y))
+    return columns, Targets.standardized(rows.y, rows.weights)
+
+
+def _one_hot(codes: FloatArray) -> FloatArray:
+    """Whether rows are in the classes, (n_classes, n_rows); of two classes only the second."""
+    indicators = np.equal(np.unique(codes)[:, None], codes).astype(np.float64)
+    return indicators[1:] if len(indicators) == 2 else indicators

@@ -1,0 +1,110 @@
+"""What all methods for sufficient dimension reduction share: the way from arrays to directions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernlens._array import FloatArray, IntArray
+from kernlens._parameters import Parameters, check_parameters
+from kernlens._validation import check_memory
+from kernlens._warnings import warn
+from kernlens.base.arrays import check_fit_arrays
+from kernlens.base.contract import FeatureLearnerMixin, all_or_nothing
+from kernlens.base.fit_data import Memory
+from kernlens.base.saved import SavedMixin
+from kernlens.methods.sdr.data import ReductionData, encode_targets
+from kernlens.subspace import rising_signs
+
+
+@dataclass(frozen=True)
+class FoundDirections:
+    """Directions among the inputs of a fit.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (k, n_inputs)
+        Orthonormal rows, most important first.
+    importances : ndarray of shape (k,)
+        Non-negative, decreasing.
+    """
+
+    directions: FloatArray
+    importances: FloatArray
+
+
+class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
+    """Fit of a transformer that finds directions and predicts nothing."""
+
+    _parameters: ClassVar[Parameters]
+
+    categorical: Any
+    mean_: FloatArray
+    scale_: FloatArray
+    inputs_: IntArray
+
+    @abstractmethod
+    def _find(self, data: ReductionData) -> FoundDirections:
+        """Find the directions that are kept, and store what is the method's own."""
+
+    @abstractmethod
+    def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
+        """What the fit needs, by the formula of the documentation."""
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets, numbers or labels; several share their directions.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative weights, of which the ratios matter: a weight twice as large is the row
+            repeated.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = check_fit_arrays(self, X, y, sample_weight, multi_output=True)
+        name = type(self).__name__
+        targets = encode_targets(y, weights, self.categorical, name)
+        memory = self._memory(X.shape[0], X.shape[1], len(targets.values))
+        check_memory(memory.n_bytes, memory.advice)
+        data = ReductionData.of(X, targets, weights, name)
+        self._store_found(data, self._find(data))
+        return self
+
+    def _store_found(self, data: ReductionData, found: FoundDirections) -> None:
+        columns, rows = data.columns, data.rows
+        self.mean_, self.scale_, self.inputs_ = columns.mean, columns.scale, columns.used
+        # Their weighted sums are zero, so that these are weighted covariances.
+        signs = rising_signs(found.directions, rows.X, rows.weights * data.responses())
+        directions = found.directions * signs[:, None]
+        of_inputs = found.importances @ np.square(directions)
+        self._store_directions(
+            columns.embed(directions),
+            found.importances,
+            columns.embed(of_inputs[None])[0],
+            len(directions),
+            columns.scale,
+        )
+        if not len(directions):
+            name = type(self).__name__
+            warn(f"The fit of {name} found no direction; n_directions_ is 0.", UserWarning)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,138 @@
+"""Estimators whose directions are eigenvectors, counted by a test."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernlens._array import FloatArray
+from kernlens.base.fit_data import Memory, draw_seed
+from kernlens.methods.sdr.candidate import Candidate
+from kernlens.methods.sdr.data import ReductionData
+from kernlens.methods.sdr.dimension_tests import (
+    MOST_ROWS,
+    DimensionTest,
+    chi_squared_test,
+    permutation_test,
+    sequential_test,
+)
+from kernlens.methods.sdr.estimator import FoundDirections, SubspaceFinder
+from kernlens.methods.sdr.slices import Slices
+from kernlens.methods.sdr.whitening import Whitening
+from kernlens.subspace import estimate_n_directions
+
+#: Eigenvalues of a smaller share of what they can be are rounding.
+SMALLEST_EIGENVALUE = 1e-12
+#: Fewer rows say nothing about the number of directions.
+FEWEST_ROWS = 15
+#: Rows that a slice has at least if the number of slices is chosen.
+ROWS_PER_SLICE = 5
+
+
+class TestedFinder(SubspaceFinder):
+    """Eigenvectors of a candidate matrix of whitened inputs."""
+
+    #: Whether ``test="auto"`` trusts the chi-squared law with few rows.
+    _chi2_by_default: ClassVar[bool] = True
+
+    n_directions: Any
+    shrinkage: Any
+    test: str
+    level: float
+    n_permutations: int
+    random_state: Any
+
+    eigenvalues_: FloatArray
+    shrinkage_: float
+
+    @abstractmethod
+    def _candidate(self, data: ReductionData) -> Candidate:
+        """The candidate matrix of the method, for these rows."""
+
+    @property
+    def dimension_test_(self) -> DimensionTest:
+        """The test that counted the directions, after ``n_directions="auto"``; it prints."""
+        if "_dimension_test" not in vars(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no dimension_test_; fit it with "
+                "n_directions='auto' on at least 15 rows."
+            )
+        return DimensionTest.of_dict(self._dimension_test)
+
+    def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
+        rank = min(n_rows, n_columns)
+        numbers = 8.0 * n_rows * n_columns + 3.0 * n_columns * rank + 40.0 * float(rank) ** 2
+        return Memory(8.0 * numbers, "fit on fewer rows or columns")
+
+    def _find(self, data: ReductionData) -> FoundDirections:
+        self.__dict__.pop("_dimension_test", None)
+        inputs, weights = data.rows.X, data.rows.weights
+        whitening = Whitening.of(inputs, weights, self.shrinkage)
+        candidate, whitened = self._candidate(data), whitening.apply(inputs)
+        spectrum = candidate.spectrum(whitened, weights)
+        most = candidate.most_directions(whitening.rank)
+        most = min(most, int(np.sum(spectrum.values > SMALLEST_EIGENVALUE)))
+        self.eigenvalues_, self.shrinkage_ = spectrum.values[:most], whitening.shrinkage
+        kept = self._number(data, most)
+        return FoundDirections(
+            whitening.directions(spectrum.vectors[:, :kept]), spectrum.values[:kept]
+        )
+
+    def _number(self, data: ReductionData, most: int) -> int:
+        """How many directions are kept, of those that there are."""
+        if self.n_directions != "auto":
+            return min(int(self.n_directions), most)
+        if len(data.rows.weights) < FEWEST_ROWS or most == 0:
+            return estimate_n_directions(self.eigenvalues_, max(1, data.columns.n_varying))
+        test = self._dimension_test_of(data, most)
+        self._dimension_test = test.as_dict()
+        return test.n_directions
+
+    def _dimension_test_of(self, data: ReductionData, most: int) -> DimensionTest:
+        by_law = self.test == "chi2" or (self.test == "auto" and self._chi2_by_default)
+        if by_law:
+            whitening = Whitening.of(data.rows.X, data.rows.weights, self.shrinkage)
+            candidate, whitened = self._candidate(data), whitening.apply(data.rows.X)
+            spectrum = candidate.spectrum(whitened, data.rows.weights)
+            test = chi_squared_test(candidate, spectrum, whitened, data.rows.weights)
+            if test is not None and (whitening.shrinkage == 0.0 or self.test == "chi2"):
+                return sequential_test(test, "chi2", self.level, most)
+        if self.test == "chi2":
+            raise ValueError(
+                f"test='chi2' has no theory for {type(self).__name__} with these targets; give "
+                "test='permutation'."
+            )
+        # Rows are in the order of a hash: the first of them are a random sample.
+        some = data.first(MOST_ROWS)
+        whitening = Whitening.of(some.rows.X, some.rows.weights, self.shrinkage_)
+        test = permutation_test(
+            self._candidate(some),
+            whitening.apply(some.rows.X),
+            some.rows.weights,
+            int(self.n_permutations),
+            draw_seed(self.random_state),
+        )
+        return sequential_test(test, "permutation", self.level, most)
+
+
+class SlicedFinder(TestedFinder):
+    """What is learned from slices of the targets."""
+
+    #: Slices if there are rows enough.
+    _many_slices: ClassVar[int]
+
+    n_slices: Any
+
+    def _slices(self, data: ReductionData) -> list[Slices]:
+        """The slices of every target."""
+        number: int | None = None
+        if not data.categorical:
+            number = self._number_of_slices(float(data.rows.weights.sum()))
+        return [Slices.of(target, data.rows.weights, number) for target in data.rows.y]
+
+    def _number_of_slices(self, n_rows: float) -> int:
+        if self.n_slices != "auto":
+            return int(self.n_slices)
+        return max(2, min(self._many_slices, int(n_rows / ROWS_PER_SLICE + 1e-9)))

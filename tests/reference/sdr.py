@@ -1,0 +1,90 @@
+"""Slow, obvious code for sufficient dimension reduction: rows are repeated, pairs are enumerated.
+
+All functions take rows without weights; a test repeats rows where it has weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import sqrtm
+
+
+def standardized(X):
+    """Columns with mean 0 and variance 1, divisor n."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def whitened(X, shrinkage=0.0):
+    """Rows times the inverse root of the covariance with a share of the identity, and the root."""
+    Z = standardized(X)
+    S = (1.0 - shrinkage) * (Z.T @ Z) / len(Z) + shrinkage * np.eye(Z.shape[1])
+    root = np.linalg.inv(np.real(sqrtm(S)))
+    return Z @ root, root
+
+
+def slices_of(y, n_slices):
+    """Masks of slices of equally many rows, by the ranks of distinct targets."""
+    ranks = np.argsort(np.argsort(y, kind="stable"), kind="stable")
+    numbers = np.floor((ranks + 0.5) / len(y) * n_slices + 1e-9).astype(int)
+    return [numbers == s for s in range(n_slices)]
+
+
+def sir_matrix(Z, masks):
+    """Li (1991): covariance of the means of slices."""
+    total = np.zeros((Z.shape[1],) * 2)
+    for mask in masks:
+        mean = Z[mask].mean(axis=0)
+        total += mask.mean() * np.outer(mean, mean)
+    return total
+
+
+def save_matrix(Z, masks):
+    """Cook and Weisberg (1991): mean square of I minus the covariances of slices."""
+    overall = np.cov(Z.T, bias=True)
+    total = np.zeros((Z.shape[1],) * 2)
+    for mask in masks:
+        difference = overall - np.cov(Z[mask].T, bias=True)
+        total += mask.mean() * difference @ difference
+    return total
+
+
+def directional_matrix(Z, masks):
+    """Li and Wang (2007), by its definition: over pairs of slices and all pairs of their rows."""
+    overall = np.cov(Z.T, bias=True)
+    total = np.zeros((Z.shape[1],) * 2)
+    for one in masks:
+        for other in masks:
+            pairs = Z[one][:, None] - Z[other][None]
+            moment = np.einsum("ija,ijb->ab", pairs, pairs) / (one.sum() * other.sum())
+            difference = 2.0 * overall - moment
+            total += one.mean() * other.mean() * difference @ difference
+    return total
+
+
+def hessian(Z, y, residual):
+    """Li (1992), Cook (1998): mean of r z z^T, with r the standardised target or its residual."""
+    r = (y - y.mean()) / y.std()
+    if residual:
+        design = np.column_stack([np.ones(len(Z)), Z])
+        r = r - design @ np.linalg.lstsq(design, r, rcond=None)[0]
+    total = np.zeros((Z.shape[1],) * 2)
+    for number, z in zip(r, Z, strict=True):
+        total += number * np.outer(z, z) / len(Z)
+    return total, r
+
+
+def leading_span(matrix, root, k):
+    """Basis (k, d) of the directions, for standardised columns, of the largest eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    order = np.argsort(-np.abs(values))[:k]
+    return (root @ vectors[:, order]).T
+
+
+def ledoit_wolf(X):
+    """Ledoit and Wolf (2004), row by row."""
+    Z = standardized(X)
+    n, d = Z.shape
+    S = Z.T @ Z / n
+    delta = np.sum((S - np.trace(S) / d * np.eye(d)) ** 2)
+    beta = sum(np.sum((np.outer(z, z) - S) ** 2) for z in Z) / n**2
+    return min(beta, delta) / delta
