@@ -460,6 +460,12 @@ FAULTS = (
         "fits/test_direction_count.py",
     ),
     Fault(
+        "fits/direction_count.py",
+        "max(AS_GOOD * spread, little)",
+        "max(1.2 * spread, little)",
+        "fits/test_direction_count.py -k clearly",
+    ),
+    Fault(
         "fits/feature_newton.py",
         "            return x - x.mean(axis=0) + of_means(shared)",
         "            return x + of_means(shared)",

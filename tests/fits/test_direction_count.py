@@ -44,6 +44,44 @@ def test_directions_that_predict_are_counted(k, noise):
     assert found == [k] * 4
 
 
+@pytest.mark.parametrize("k", [0, 1])
+def test_noise_adds_no_direction(k):
+    # As loud as the signal: one standard error counts 3 and 2 for 1 in two of these five.
+    found = [count_directions(parts_of(k, 1.0, seed)).number for seed in range(5)]
+    assert found == [k] * 5
+
+
+@pytest.mark.parametrize(
+    ("standard_errors", "as_good"), [(0.0, True), (1.4, True), (1.6, True), (1.7, False)]
+)
+def test_the_best_number_must_be_clearly_better(standard_errors, as_good):
+    rng = np.random.default_rng(3)
+    weights = rng.uniform(0.5, 2.0, 200)
+    shares = weights / weights.sum()
+    worse = rng.standard_normal(200)
+    worse -= worse @ shares
+    worse += standard_errors * np.sqrt(np.sum(np.square(shares * worse)))
+    # What is explained is 2, so that the least gain, 0.04, is below one standard error, 0.07.
+    errors = [np.full(200, 10.0), 8.0 + worse, np.full(200, 8.0)]
+    losses = np.array([error @ shares for error in errors])
+    assert direction_count._as_good(errors, losses, weights, 1, 2) is as_good
+
+
+def test_a_factor_of_the_weights_does_not_matter():
+    parts = parts_of(2, 0.5, 0)
+    heavy = [
+        LearnedOnPart(
+            *(replace(rows, weights=7.0 * rows.weights) for rows in (part.train, part.test)),
+            part.directions,
+            part.importances,
+        )
+        for part in parts
+    ]
+    one, other = count_directions(parts), count_directions(heavy)
+    assert other.number == one.number
+    np.testing.assert_allclose(other.losses, one.losses, rtol=1e-6)
+
+
 def test_losses_are_those_of_the_first_directions():
     count = count_directions(parts_of(2, 0.3, 0))
     variance, first, both = count.losses[:3]
