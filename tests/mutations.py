@@ -461,8 +461,8 @@ FAULTS = (
     ),
     Fault(
         "fits/direction_count.py",
-        "max(AS_GOOD * spread, little)",
-        "max(1.2 * spread, little)",
+        "(AS_GOOD_BUT_LARGE if large else AS_GOOD) * spread",
+        "AS_GOOD_BUT_LARGE * spread",
         "fits/test_direction_count.py -k clearly",
     ),
     Fault(

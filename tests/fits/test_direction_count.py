@@ -52,17 +52,28 @@ def test_noise_adds_no_direction(k):
 
 
 @pytest.mark.parametrize(
-    ("standard_errors", "as_good"), [(0.0, True), (1.4, True), (1.6, True), (1.7, False)]
+    ("best", "standard_errors", "as_good"),
+    [
+        (8.0, 0.0, True),
+        (8.0, 1.6, True),
+        (8.0, 1.7, False),
+        # Three quarters of the error are left, or less.
+        (2.7, 0.9, True),
+        (2.7, 1.1, False),
+        (3.3, 1.1, True),
+    ],
 )
-def test_the_best_number_must_be_clearly_better(standard_errors, as_good):
+def test_the_best_number_must_be_clearly_better(best, standard_errors, as_good):
     rng = np.random.default_rng(3)
     weights = rng.uniform(0.5, 2.0, 200)
     shares = weights / weights.sum()
     worse = rng.standard_normal(200)
     worse -= worse @ shares
-    worse += standard_errors * np.sqrt(np.sum(np.square(shares * worse)))
-    # What is explained is 2, so that the least gain, 0.04, is below one standard error, 0.07.
-    errors = [np.full(200, 10.0), 8.0 + worse, np.full(200, 8.0)]
+    spread = np.sqrt(np.sum(np.square(shares * worse)))
+    gain = 0.1 if best == 8.0 else 1.0
+    worse = worse * gain / (standard_errors * spread) + gain if standard_errors else worse
+    # The gain is above 2 % of what is explained, 0.04 and 0.15.
+    errors = [np.full(200, 10.0), best + worse, np.full(200, best)]
     losses = np.array([error @ shares for error in errors])
     assert direction_count._as_good(errors, losses, weights, 1, 2) is as_good
 
