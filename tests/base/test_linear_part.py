@@ -231,6 +231,6 @@ def test_a_refit_without_gradients_has_directions_beside_a_line():
 def test_all_directions_beside_a_line_are_of_the_columns(estimator):
     # Random features have a constant input beside the columns; it is in no direction.
     X = np.random.default_rng(0).standard_normal((40, 3))
-    settings = {**light(estimator), "n_directions": 100, "linear_part": True}
-    loadings = estimator(**settings).fit(X, X[:, 0] + np.sin(2.0 * X[:, 1])).loadings_
+    model = light(estimator, n_directions=100, linear_part=True)
+    loadings = model.fit(X, X[:, 0] + np.sin(2.0 * X[:, 1])).loadings_
     np.testing.assert_allclose(loadings @ loadings.T, np.eye(len(loadings)), atol=1e-12)
