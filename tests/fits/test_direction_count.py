@@ -37,6 +37,11 @@ def parts_of(k, noise, seed, turned=None):
     ]
 
 
+def with_rows(parts, change):
+    """The same directions of changed rows."""
+    return [replace(part, train=change(part.train), test=change(part.test)) for part in parts]
+
+
 @pytest.mark.parametrize("k", FUNCTIONS)
 @pytest.mark.parametrize("noise", [0.1, 0.5])
 def test_directions_that_predict_are_counted(k, noise):
@@ -80,14 +85,7 @@ def test_the_best_number_must_be_clearly_better(best, standard_errors, as_good):
 
 def test_a_factor_of_the_weights_does_not_matter():
     parts = parts_of(2, 0.5, 0)
-    heavy = [
-        LearnedOnPart(
-            *(replace(rows, weights=7.0 * rows.weights) for rows in (part.train, part.test)),
-            part.directions,
-            part.importances,
-        )
-        for part in parts
-    ]
+    heavy = with_rows(parts, lambda rows: replace(rows, weights=7.0 * rows.weights))
     one, other = count_directions(parts), count_directions(heavy)
     assert other.number == one.number
     np.testing.assert_allclose(other.losses, one.losses, rtol=1e-6)
@@ -103,14 +101,7 @@ def test_losses_are_those_of_the_first_directions():
 @pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e90])
 def test_the_unit_of_targets_does_not_matter(unit):
     parts = parts_of(2, 0.3, 0)
-    scaled = [
-        LearnedOnPart(
-            *(replace(rows, y=unit * rows.y) for rows in (part.train, part.test)),
-            part.directions,
-            part.importances,
-        )
-        for part in parts
-    ]
+    scaled = with_rows(parts, lambda rows: replace(rows, y=unit * rows.y))
     one, other = count_directions(parts), count_directions(scaled)
     assert other.number == one.number
     np.testing.assert_allclose(other.losses / unit**2, one.losses, rtol=1e-6)
