@@ -370,9 +370,11 @@ N_DIRECTIONS = Parameter(
     """Directions kept in `components_` and by `transform`. ``"auto"`` keeps as many as predict
     held-out rows: directions are learned again on two of three folds, of the first 2000 rows at
     most; kernel ridge on the first k coordinates predicts the third fold; the smallest k is taken
-    whose errors are within one standard error, or 2 % of what is explained, of the best ones, and 0
-    if the constant is within two. Fewer than 15 rows keep those with a share of at least
-    ``min(0.1, 1 / n_features)`` of the importance. Predictions do not depend on it.""",
+    whose errors are not clearly above the best ones (a paired one-sided test of 5 %, or one
+    standard error where a quarter of the error is at stake), or above them by less than 2 % of
+    what is explained, and 0 if the constant is within two standard errors. Fewer than 15 rows keep
+    those with a share of at least ``min(0.1, 1 / n_features)`` of the importance. Predictions do
+    not depend on it.""",
 )
 LINEAR_PART = Parameter(
     AutoFlag(),
