@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernlens._array import FloatArray
+from kernlens._compiled import compiled
 from kernlens._geometry import squared_lengths
 from kernlens.kernels.radial import RadialKernel
 
@@ -80,12 +81,23 @@ class ProductForm(Form):
 
     def gradient(self, U: FloatArray, V: FloatArray, coefficients: FloatArray) -> FloatArray:
         values = self.matrix(U, V)
-        gradients = np.empty((len(coefficients), *U.shape))
-        for j in range(U.shape[1]):
-            steps = V[:, j] - U[:, j, None]
-            size = SMALL * float(np.sqrt(np.mean(np.square(V[:, j]))))
-            steps[np.abs(steps) <= SAME_POINT * np.maximum(np.abs(U[:, j]), size)[:, None]] = 0.0
-            sides = np.sign(steps, out=steps)
-            sides *= values
-            gradients[..., j] = coefficients @ sides.T
+        sizes = SMALL * np.sqrt(np.mean(np.square(V), axis=0))
+        gaps = SAME_POINT * np.maximum(np.abs(U), sizes)
+        gradients = np.zeros((len(coefficients), *U.shape))
+        for a, gradient in zip(coefficients, gradients, strict=True):
+            _add_sides(U, V, gaps, values * a, gradient)
         return gradients
+
+
+@compiled()
+def _add_sides(U, V, gaps, values, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j c_ij sign(v_jk - u_ik)`` to `out` (n, p); differences up to `gaps` are none."""
+    for i in range(len(U)):
+        for j in range(len(V)):
+            value = values[i, j]
+            for k in range(U.shape[1]):
+                step = V[j, k] - U[i, k]
+                if step > gaps[i, k]:
+                    out[i, k] += value
+                elif step < -gaps[i, k]:
+                    out[i, k] -= value

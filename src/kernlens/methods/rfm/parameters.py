@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from kernlens._parameters import (
     CALLBACK,
@@ -16,9 +15,9 @@ from kernlens._parameters import (
     TRUNCATE,
     VERBOSE,
     AutoFlag,
+    Automatic,
     Choice,
     Count,
-    Kind,
     Listed,
     Or,
     Parameter,
@@ -41,20 +40,6 @@ LARGEST_WIDTH = 1e6
 MOST_GIVEN_UPDATES = 1000
 
 
-@dataclass(frozen=True)
-class Widths(Kind):
-    """ "auto", a positive number, or a list of them."""
-
-    numbers = Listed(Positive(other="'auto'", smallest=SMALLEST_WIDTH, largest=LARGEST_WIDTH))
-
-    def check(self, name: str, value: Any) -> None:
-        if not (isinstance(value, str) and value == "auto"):
-            self.numbers.check(name, value)
-
-    def bad_values(self) -> tuple[Any, ...]:
-        return self.numbers.bad_values()
-
-
 SHARED_PARAMETERS: Parameters = {
     "alpha": Parameter(
         Listed(Regularization(smallest=SMALLEST_ALPHA, largest=LARGEST_ALPHA)),
@@ -68,7 +53,7 @@ SHARED_PARAMETERS: Parameters = {
         search=(1e-3, 1e-2, 0.1),
     ),
     "width": Parameter(
-        Widths(),
+        Listed(Automatic(Positive(other="'auto'", smallest=SMALLEST_WIDTH, largest=LARGEST_WIDTH))),
         "auto",
         '"auto", float or list of float',
         """Width of the kernel, from 1e-6 to 1e6, in units of the spread of the rows before anything

@@ -23,8 +23,9 @@ from kernlens.methods.rfm.machine import Course, Machine
 from kernlens.methods.rfm.plan import MOST_UPDATES, Ingredient, MachinePlan, Recipe
 from kernlens.methods.rfm.ranks import Ranks
 
-#: A course ends after this many updates in a row that predict no better.
+#: A course ends after this many updates in a row that lower the loss by less than this share.
 PATIENCE = 2
+GAIN = 0.005
 #: Machines with a smaller share are left out of a mixture.
 SMALLEST_SHARE = 0.05
 #: The name of a mixture in the record.
@@ -113,7 +114,7 @@ class MachineSearch:
                 ingredient = Ingredient(machine, width, updates)
                 terms = tuple(course.term for course in courses)
                 self._add(Visited(machine.name, ingredient, losses, decision, terms))
-            worse = worse + 1 if losses.min() >= lowest else 0
+            worse = worse + 1 if losses.min() >= (1.0 - GAIN) * lowest else 0
             lowest = min(lowest, float(losses.min()))
             if len(updates) == most or (self.plan.n_updates is None and worse == PATIENCE):
                 return
