@@ -45,14 +45,16 @@ QUICK: dict[str, Draw] = {
     "n_jobs": _one_of(1),
     "n_particles": _between(1, 12),
     "n_random_features": _between(1, 60),
+    "n_updates": _between(0, 3),
     "random_state": _between(0, 3),
     "refit": _one_of(None, None, None, "kernel"),
     "rho": _one_of(0.1, 0.3, 0.7, [0.2, 0.4]),
+    "width": _one_of(1.0, 3.0, 10.0, [1.0, 10.0]),
 }
 #: Words of these start with a first guess of their own, not with a number.
 WORDED_INIT = ("BKerNN", "RegFeaL")
 #: Counts of steps that are all done if they are asked for: they are never huge.
-STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6}
+STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6, "n_updates": 20}
 
 
 def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:

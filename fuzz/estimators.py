@@ -11,7 +11,15 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 import kernlens
 from kernlens._parameters import Parameters
 
-FAMILIES = ("BKerNN", "HKRR", "RegFeaL", "RKHSWeighting", "RandomKitchenSinks", "KernelLaplacian")
+FAMILIES = (
+    "BKerNN",
+    "HKRR",
+    "RegFeaL",
+    "RFM",
+    "RKHSWeighting",
+    "RandomKitchenSinks",
+    "KernelLaplacian",
+)
 
 
 def public_names() -> list[str]:

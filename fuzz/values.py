@@ -22,7 +22,6 @@ from kernlens import _parameters as kinds
 from kernlens.kernels.derivatives import DIFFERENTIABLE_KERNELS
 from kernlens.methods.hkrr.parameters import FirstMaps, Limits
 from kernlens.methods.kernel_laplacian.parameters import (
-    Automatic,
     DifferentiableKernel,
     MissingLabel,
 )
@@ -186,7 +185,7 @@ def _(kind: Correlation, rng: Generator, setting: Setting) -> Any:
 
 
 @draw_value.register
-def _(kind: Automatic, rng: Generator, setting: Setting) -> Any:
+def _(kind: kinds.Automatic, rng: Generator, setting: Setting) -> Any:
     return "auto" if chance(rng, 0.3) else draw_value(kind.kind, rng, setting)
 
 

@@ -23,12 +23,13 @@ from kernlens import (
     UpToDegree,
 )
 from kernlens._invariance import centered_digits, leading_digits
-from kernlens.kernels.radial import RationalQuadraticKernel
+from kernlens.kernels.radial import GeneralizedLaplaceKernel, RationalQuadraticKernel
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.brownian_ridge.learner import BrownianLearner
 from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
+from kernlens.methods.rfm.learner import MachineLearner
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from kernlens.methods.sdr.estimator import SubspaceFinder
 from kernlens.penalties import PENALTIES, ConcaveFeaturePenalty
@@ -224,6 +225,39 @@ FAMILIES = (
         model_bytes=8 * (40 * (4 + 1) + 4 * 4),
         undrawn={"alpha": 0.1, "max_iter": 500, "tol": 1e-12},
         optional=frozenset({"projection_", "refit_", "indices_", "coef_"}),
+    ),
+    Family(
+        name="RFM",
+        light={
+            "alpha": 0.01,
+            "width": 3.0,
+            "n_updates": 1,
+            "metric": "full",
+            "ranks": False,
+            **QUICK,
+        },
+        narrow=None,
+        variants=(
+            {"kernel": "gaussian", "metric": "diag", "standardize": False},
+            {"kernel": "product_laplace", "metric": "auto", "ranks": True},
+            {"kernel": GeneralizedLaplaceKernel(0.7), "ranks": True},
+            {"centers": 20, "n_updates": 2},
+            {"metric": "auto", "ranks": "auto"},
+            {"alpha": [1e-3, 0.1], "width": [1.0, 3.0], "n_updates": "auto"},
+        ),
+        regressor_only=({"truncate": None, "linear_part": True},),
+        checked=(
+            {"kernel": "product_laplace", "metric": "diag", "standardize": False},
+            {"kernel": "matern52", "ranks": True, "centers": 20},
+            {"metric": "auto", "ranks": "auto"},
+        ),
+        objects={"kernel": RationalQuadraticKernel(2.0), "width": np.array([1.0, 3.0])},
+        objective=MachineLearner,
+        model_bytes=8 * (40 * (4 + 1) + 4 * 4),
+        undrawn={},
+        optional=frozenset({"alpha_search_"}),
+        method="learn",
+        iterative=False,
     ),
     Family(
         name="RKHSWeighting",

@@ -30,6 +30,7 @@ from kernlens.methods.regfeal import (
     Reweighting,
     UpToDegree,
 )
+from kernlens.methods.rfm import RFMClassifier, RFMRegressor
 from kernlens.methods.rkhs_weightings import (
     FunctionalGradient,
     PaperAlpha,
@@ -69,6 +70,8 @@ __all__ = [
     "KernelLaplacianRegressor",
     "PaperAlpha",
     "PaperWidth",
+    "RFMClassifier",
+    "RFMRegressor",
     "RKHSWeightingClassifier",
     "RKHSWeightingRegressor",
     "RandomKitchenSinksClassifier",

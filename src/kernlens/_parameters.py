@@ -92,6 +92,20 @@ class AutoFlag(Kind):
 
 
 @dataclass(frozen=True)
+class Automatic(Kind):
+    """The word "auto", or another kind."""
+
+    kind: Kind
+
+    def check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str) or value != "auto":
+            self.kind.check(name, value)
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return ("best", *self.kind.bad_values())
+
+
+@dataclass(frozen=True)
 class Count(Kind):
     """An integer within bounds, or one of some words; `other` is for the sentence."""
 

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from kernlens.kernels.radial import (
     RADIAL_KERNELS,
     GaussianKernel,
+    GeneralizedLaplaceKernel,
     LaplaceKernel,
     RadialKernel,
     RationalQuadraticKernel,
@@ -50,6 +51,25 @@ def test_profile_is_the_textbook_formula(name):
     s[0, 0] = 0.0
     expected = hkrr.KERNEL[name](np.sqrt(s))
     np.testing.assert_allclose(make_radial_kernel(name).profile(s), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("q", [0.3, 0.7, 1.0, 1.5, 2.0])
+def test_generalized_laplace_is_the_exponential_of_a_power(q):
+    s = squared_distances()
+    s[0, 0] = 0.0
+    kernel = GeneralizedLaplaceKernel(q)
+    np.testing.assert_allclose(kernel.profile(s), np.exp(-(np.sqrt(s) ** q)), rtol=1e-14)
+    assert kernel.derivative(s)[0, 0] == 0.0
+    check_radial_kernel(kernel)
+
+
+def test_generalized_laplace_has_both_limits():
+    s = squared_distances()
+    plain, general = LaplaceKernel(), GeneralizedLaplaceKernel(1.0)
+    np.testing.assert_allclose(general.derivative(s), plain.derivative(s), rtol=1e-13)
+    np.testing.assert_allclose(
+        GeneralizedLaplaceKernel(2.0).derivative(s), 2.0 * GaussianKernel().derivative(2.0 * s)
+    )
 
 
 @pytest.mark.parametrize("a", [0.3, 1.0, 2.5, 40.0])

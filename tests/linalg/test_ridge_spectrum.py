@@ -159,3 +159,17 @@ def test_a_constant_feature_changes_nothing(shape):
     found = RidgeSpectrum.of_features(shifted, y, weights).predictions(1e-3)
     plain = RidgeSpectrum.of_features(P, y, weights).predictions(1e-3)
     np.testing.assert_allclose(found, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(15, 6), (8, 20)])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_solution_satisfies_the_normal_equations(shape, intercept):
+    P, y, weights = data(*shape)
+    K, shift = P @ P.T, 0.1
+    a, c = RidgeSpectrum.of_kernel(K, y, weights, intercept).solution(shift, K)
+    errors = y - a @ K - c[:, None]
+    np.testing.assert_allclose(weights * errors, shift * weights.sum() * a, atol=1e-9)
+    if intercept:
+        np.testing.assert_allclose(errors @ weights, 0.0, atol=1e-9)
+    else:
+        assert not c.any()

@@ -37,6 +37,10 @@ class ProjectedRidge:
         """Return the kernel between ``B x`` and ``B z``, without its slopes."""
         return KernelBlocks(B, X, Z, self.kernel, self.n_jobs, slopes=False)
 
+    def matrix(self, B: FloatArray, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return the kernel between ``B x`` and ``B z`` as one matrix, (n_rows, n_centers)."""
+        return self.kernel.matrix(X @ B.T, Z @ B.T)
+
     def function(
         self, rows: CanonicalRows, B: FloatArray, Z: FloatArray, alpha: float
     ) -> tuple[FloatArray, FloatArray]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.fits.held_out import Split, held_out_loss
-from kernlens.fits.nystrom_fit import NystromFit
+from kernlens.fits.nystrom_fit import NystromFit, NystromFitter
 from kernlens.fits.projected_ridge import ProjectedRidge
 from kernlens.fits.tuned_ridge import MAX_SCALE_STEPS, SCALE_STEP, Tuned
 from kernlens.linalg.kernel_blocks import KernelBlocks
+from kernlens.losses import Loss
 
 #: Alphas, tried downwards while predictions improve.
 ALPHAS = tuple(10.0 ** np.arange(0.0, -16.0, -1.0))
@@ -35,22 +37,40 @@ PATH_TOL = 1e-4
 DOUBTS = 0.5
 
 
+class FixedKernelRidge(Protocol):
+    """Fits by one loss, for one kernel after another; a kernel is given by what it depends on."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss."""
+
+    def fitter(self, rows: CanonicalRows, alpha: float) -> NystromFitter:
+        """The minimisation over the coefficients on `rows`."""
+
+    def blocks(self, kernel: Any, X: FloatArray, Z: FloatArray) -> KernelBlocks:
+        """The kernel between rows and centres, in blocks."""
+
+    def matrix(self, kernel: Any, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The same as one matrix, (n_rows, n_centers)."""
+
+
 def tune_alpha(
-    ridge: ProjectedRidge,
+    ridge: FixedKernelRidge,
     splits: Sequence[Split],
-    maps: Sequence[FloatArray],
+    maps: Sequence[Any],
     alphas: Sequence[float] = ALPHAS,
 ) -> tuple[float, float]:
     """The alpha with the lowest held-out loss, and that loss.
 
     Parameters
     ----------
-    ridge : ProjectedRidge
+    ridge : FixedKernelRidge
         With the loss of classes.
     splits : sequence of Split
         With the centres of the last fit.
-    maps : sequence of ndarray of shape (n_components, n_features)
-        The map of every split, as the last fit uses it.
+    maps : sequence
+        What the kernel of every split depends on, as the last fit uses it; for a
+        :class:`ProjectedRidge`, maps of shape (n_components, n_features).
     alphas : sequence of float
         What is tried, largest first.
     """
@@ -105,17 +125,16 @@ class _Path:
     """Fits of one split for one alpha after another."""
 
     def __init__(
-        self, ridge: ProjectedRidge, split: Split, blocks: KernelBlocks, at_test: FloatArray
+        self, ridge: FixedKernelRidge, split: Split, blocks: KernelBlocks, at_test: FloatArray
     ) -> None:
         self.ridge, self.train, self.blocks, self.at_test = ridge, split.train, blocks, at_test
         self.test = doubted(split.test, split.train.weights.sum() + split.test.weights.sum())
         self.fit: NystromFit | None = None
 
     @classmethod
-    def of(cls, ridge: ProjectedRidge, split: Split, B: FloatArray) -> _Path:
+    def of(cls, ridge: FixedKernelRidge, split: Split, B: Any) -> _Path:
         blocks = ridge.blocks(B, split.train.X, split.Z)
-        at_test = ridge.kernel.matrix(split.test.X @ B.T, split.Z @ B.T)
-        return cls(ridge, split, blocks, at_test)
+        return cls(ridge, split, blocks, ridge.matrix(B, split.test.X, split.Z))
 
     def loss_at(self, alpha: float) -> float:
         fitter = self.ridge.fitter(self.train, alpha)

@@ -89,7 +89,7 @@ def losses_along(
     bounds: Bounds | None,
 ) -> FloatArray:
     """Held-out loss for every alpha, from one accumulation of the normal equations if possible."""
-    matrix = ridge.kernel.matrix(split.test.X @ B.T, split.Z @ B.T)
+    matrix = ridge.matrix(B, split.test.X, split.Z)
     fits: list[tuple[FloatArray, FloatArray]] = []
     if ridge.loss.quadratic:
         features = WhitenedFeatures(ridge.blocks(B, split.train.X, split.Z))

@@ -1,8 +1,9 @@
 """Kernels: names are enough for most, and these are for parameters and for kernels of one's own.
 
-An instance can be given as ``kernel=`` to HKRR and to the kernel Laplacian. A kernel of your own is
-a subclass of :class:`RadialKernel`, a function of the squared distance, or of
-:class:`DotProductKernel`, a function of the inner product.
+An instance can be given as ``kernel=`` to HKRR, to recursive feature machines and to the kernel
+Laplacian. A kernel of your own is a subclass of :class:`RadialKernel`, a function of the squared
+distance, or, for the kernel Laplacian, of :class:`DotProductKernel`, a function of the inner
+product.
 """
 
 from kernlens._public import expose
@@ -14,6 +15,7 @@ from kernlens.kernels.dot_product import (
 )
 from kernlens.kernels.radial import (
     GaussianKernel,
+    GeneralizedLaplaceKernel,
     LaplaceKernel,
     Matern32Kernel,
     Matern52Kernel,
@@ -25,6 +27,7 @@ __all__ = [
     "DotProductKernel",
     "ExponentialDotKernel",
     "GaussianKernel",
+    "GeneralizedLaplaceKernel",
     "LaplaceKernel",
     "LinearKernel",
     "Matern32Kernel",

@@ -193,6 +193,43 @@ class LaplaceKernel(RadialKernel):
         return values, slopes
 
 
+@dataclass(frozen=True)
+class GeneralizedLaplaceKernel(RadialKernel):
+    """``exp(-r^q)``: Laplace for q = 1, rougher below, and Gaussian, in other units, for q = 2.
+
+    With a width w it is ``exp(-(r / w)^q)``. Its derivative in s is unbounded near 0 for q < 2, and
+    counted as 0 at 0.
+
+    Parameters
+    ----------
+    q : float
+        At least 1e-6 and at most 2: no larger power gives a positive definite kernel (Schoenberg,
+        "Metric spaces and positive definite functions", 1938).
+    """
+
+    q: float = 0.7
+    smooth_at_zero = False
+
+    def __post_init__(self) -> None:
+        if not SMALLEST_POWER <= self.q <= 2.0:
+            raise ValueError(
+                f"q must be a number from {SMALLEST_POWER:.0e} to 2, got {self.q!r}; larger powers "
+                "are no kernels."
+            )
+
+    def profile(self, s: FloatArray) -> FloatArray:
+        return np.exp(-(s ** (0.5 * self.q)))
+
+    def derivative(self, s: FloatArray) -> FloatArray:
+        return self.profile_and_derivative(s)[1]
+
+    def profile_and_derivative(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        power = s ** (0.5 * self.q)
+        values = np.exp(-power)
+        slopes = -0.5 * self.q * power * values
+        return values, np.divide(slopes, s, out=np.zeros_like(values), where=s > 0.0)
+
+
 RADIAL_KERNELS: dict[str, Callable[[], RadialKernel]] = {
     "gaussian": GaussianKernel,
     "matern32": Matern32Kernel,

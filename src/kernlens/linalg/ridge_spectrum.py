@@ -127,6 +127,25 @@ class RidgeSpectrum:
             free = np.maximum(free, SMALLEST_FREE)
         return residuals, free
 
+    def solution(self, shift: float, K: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (n_targets, n_samples) of the rows, and the intercept (n_targets,).
+
+        The function is ``sum_i a_i k(x_i, .) + c``. With an intercept the coefficients sum to 0.
+
+        Parameters
+        ----------
+        shift : float
+            alpha, in the units of the kernel; positive.
+        K : ndarray of shape (n_samples, n_samples)
+            The kernel matrix that was decomposed, as it was given.
+        """
+        root, total = np.sqrt(self.weights), self.weights.sum()
+        inside = self.scaled_targets @ self.vectors
+        a: FloatArray = (inside / (self.values + shift * total)) @ self.vectors.T * root
+        if not self.intercept:
+            return a, np.zeros(len(a))
+        return a, (self.y - a @ K) @ self.weights / total
+
     def loss(self, shift: float) -> float:
         """Weighted mean squared error of these predictions, summed over targets."""
         errors = np.square(self.predictions(shift) - self.y).sum(axis=0)

@@ -16,6 +16,7 @@ from kernlens._parameters import (
     RANDOM_STATE,
     STANDARDIZE,
     VERBOSE,
+    Automatic,
     Choice,
     Count,
     Kind,
@@ -37,20 +38,6 @@ from kernlens.methods.kernel_laplacian.plan import LARGEST_ALPHA, SMALLEST_ALPHA
 METRICS = ("local", "euclidean")
 SUPERVISED_SOLVERS = ("auto", "exact", "cg", "nystrom", "random_features")
 SPECTRAL_SOLVERS = ("nystrom", "random_features")
-
-
-@dataclass(frozen=True)
-class Automatic(Kind):
-    """The word "auto", or another kind."""
-
-    kind: Kind
-
-    def check(self, name: str, value: Any) -> None:
-        if not isinstance(value, str) or value != "auto":
-            self.kind.check(name, value)
-
-    def bad_values(self) -> tuple[Any, ...]:
-        return ("best", *self.kind.bad_values())
 
 
 @dataclass(frozen=True)
