@@ -37,6 +37,7 @@ BENCHMARKS = {
     "hkrr_real": "HKRR: five real data sets against tuned kernel ridge regression",
     "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
+    "classical": "MAVE and OPG: Experiment 1 of the RegFeaL paper; --fixed counts no directions",
     "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
     "weightings_mixture": "RKHS weightings: mixed alphas against the best one, on other data",
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",
@@ -47,7 +48,7 @@ BENCHMARKS = {
     "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }
 #: Those whose ``run`` takes arguments.
-WITH_ARGUMENTS = ("defaults", "direction_counts")
+WITH_ARGUMENTS = ("classical", "defaults", "direction_counts")
 
 
 def main() -> None:

@@ -110,9 +110,10 @@ def _as_it_will_be(X: Array, form: str) -> Array:
 
 def _draw_targets(rng: Generator, estimator: str, X: Array, words: dict[str, str]) -> Any:
     task = task_of(estimator)
-    if task not in ("classes", "numbers"):
+    if task not in ("classes", "numbers", "directions"):
         return None
-    draw = draw_labels if task == "classes" else draw_numbers
+    labels = task == "classes" or (task == "directions" and chance(rng, 0.3))
+    draw = draw_labels if labels else draw_numbers
     y, words["y"] = draw(rng, X, family_of(estimator) == "KernelLaplacian")
     return y
 
@@ -120,6 +121,9 @@ def _draw_targets(rng: Generator, estimator: str, X: Array, words: dict[str, str
 def _draw_parameters(rng: Generator, estimator: str, n_columns: int) -> dict[str, Any]:
     listed, family = parameters_of(estimator), family_of(estimator)
     drawn: dict[str, Any] = {"n_jobs": 1, "random_state": int(rng.integers(4))}
+    if task_of(estimator) == "directions":
+        # Not all of them have threads or draw anything.
+        drawn = {name: value for name, value in drawn.items() if name in listed}
     if chance(rng, ALL_DEFAULTS) or not listed:
         return drawn
     classes = task_of(estimator) == "classes"

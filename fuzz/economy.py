@@ -44,6 +44,7 @@ QUICK: dict[str, Draw] = {
     "n_init": _one_of(1, 2),
     "n_jobs": _one_of(1),
     "n_particles": _between(1, 12),
+    "n_permutations": _between(1, 20),
     "n_random_features": _between(1, 60),
     "n_updates": _between(0, 3),
     "random_state": _between(0, 3),
@@ -54,7 +55,7 @@ QUICK: dict[str, Draw] = {
 #: Words of these start with a first guess of their own, not with a number.
 WORDED_INIT = ("BKerNN", "RegFeaL")
 #: Counts of steps that are all done if they are asked for: they are never huge.
-STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6, "n_updates": 20}
+STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6, "n_updates": 20, "n_permutations": 40}
 
 
 def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:

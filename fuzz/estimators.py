@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 import kernlens
 from kernlens._parameters import Parameters
+from kernlens.methods.sdr.estimator import SubspaceFinder
 
 FAMILIES = (
     "BKerNN",
@@ -53,10 +54,12 @@ def parameters_of(name: str) -> Parameters:
 
 
 def task_of(name: str) -> str:
-    """What an estimator learns: "classes", "numbers", "clusters" or "coordinates"."""
+    """What an estimator learns: "classes", "numbers", "directions", "clusters" or "coordinates"."""
     model = estimator_of(name)()
     if is_classifier(model):
         return "classes"
     if is_regressor(model):
         return "numbers"
+    if isinstance(model, SubspaceFinder):
+        return "directions"
     return "clusters" if hasattr(model, "fit_predict") else "coordinates"

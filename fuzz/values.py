@@ -26,6 +26,7 @@ from kernlens.methods.kernel_laplacian.parameters import (
     MissingLabel,
 )
 from kernlens.methods.rkhs_weightings.parameters import Correlation
+from kernlens.methods.sdr.parameters import Shrinkage
 
 #: What is no value of nearly any parameter.
 ODD_VALUES: tuple[Any, ...] = (
@@ -199,3 +200,8 @@ def _(kind: DifferentiableKernel, rng: Generator, setting: Setting) -> Any:
 @draw_value.register
 def _(kind: MissingLabel, rng: Generator, setting: Setting) -> Any:
     return pick(rng, ("auto", "auto", None, -1, 0, "class a"))
+
+
+@draw_value.register
+def _(kind: Shrinkage, rng: Generator, setting: Setting) -> Any:
+    return pick(rng, ("auto", 0.0, 1.0, 1e-3, 0.3, 1e-12 if setting.wild else 0.1))

@@ -406,6 +406,8 @@ FINDER_FAMILIES = (
     _finder("SIR", {}, {"n_slices": 4, "shrinkage": 0.2}, {**_COUNTED}),
     _finder("SAVE", {}, {"n_slices": 3, "test": "chi2", "n_directions": "auto"}, {**_COUNTED}),
     _finder("DirectionalRegression", {}, {"n_slices": 3, "shrinkage": 0.2}, {**_COUNTED}),
+    _finder("OPG", {}, {"n_directions": "auto"}),
+    _finder("MAVE", {}, {"n_directions": "auto"}),
     _finder("PHD", {}, {"variant": "response"}, {"n_directions": "auto"}, {**_COUNTED}),
 )
 

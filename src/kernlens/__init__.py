@@ -41,11 +41,13 @@ from kernlens.methods.rkhs_weightings import (
     RKHSWeightingRegressor,
 )
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
-from kernlens.methods.sdr import PHD, SAVE, SIR, DirectionalRegression
+from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
 
 __all__ = [
+    "MAVE",
+    "OPG",
     "PHD",
     "SAVE",
     "SIR",

@@ -38,7 +38,7 @@ OF_A_SEARCH = {
     "check_sample_weight_equivalence_on_dense_data",
 }
 #: Families whose default fits take a tenth of a second or more, a hundred times an estimator.
-SLOW = ("BKerNN", "HKRR", "RegFeaL")
+SLOW = ("BKerNN", "HKRR", "RegFeaL", "OPG", "MAVE")
 
 
 def cases(estimators, only=None):

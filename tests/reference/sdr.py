@@ -88,3 +88,33 @@ def ledoit_wolf(X):
     delta = np.sum((S - np.trace(S) / d * np.eye(d)) ** 2)
     beta = sum(np.sum((np.outer(z, z) - S) ** 2) for z in Z) / n**2
     return min(beta, delta) / delta
+
+
+def kernel_weights(coordinates, weights, width, anchor):
+    """Normalised weights of all rows at one anchor."""
+    p = np.array(
+        [np.exp(-np.sum((u - coordinates[anchor]) ** 2) / (2 * width**2)) for u in coordinates]
+    )
+    return p * weights / np.sum(p * weights)
+
+
+def local_line(X, y, p, anchor, ridge=0.0):
+    """Level and slopes of the line at an anchor; the ridge is a share of the mean variance."""
+    differences = X - X[anchor]
+    centered = differences - p @ differences
+    variances = (centered.T * p) @ centered
+    added = ridge * np.trace(variances) / X.shape[1]
+    slopes = np.linalg.solve(variances + added * np.eye(X.shape[1]), (centered.T * p) @ (y - p @ y))
+    return p @ y - slopes @ (p @ differences), slopes
+
+
+def mave_basis(X, y, all_p, levels, slopes, importance):
+    """Least squares for all entries of B at once: one equation per pair of a row and an anchor."""
+    k, d = slopes.shape[1], X.shape[1]
+    design, right = [], []
+    for j, (p, a, slope, w) in enumerate(zip(all_p, levels, slopes, importance, strict=True)):
+        for i in range(len(X)):
+            root = np.sqrt(w * p[i])
+            design.append(root * np.outer(slope, X[i] - X[j]).ravel())
+            right.append(root * (y[i] - a))
+    return np.linalg.lstsq(np.array(design), np.array(right), rcond=None)[0].reshape(k, d)

@@ -118,7 +118,7 @@ def permutation_test(
     n_permutations: int,
     seed: int,
 ) -> OneTest:
-    """The test by permutations (Cook and Yin, 2001, section 4.2).
+    """The test by permutations (Cook and Yin, 2001).
 
     If k directions are enough and the other coordinates do not depend on them, then rows of these
     others can change places. The statistic is n times the largest of the eigenvalues after the

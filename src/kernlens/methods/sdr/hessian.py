@@ -55,7 +55,7 @@ class MeanHessian(Candidate):
     def chi_squared(
         self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
     ) -> ChiSquared | None:
-        r"""n times the sum of the last squared eigenvalues over ``2 var(r)`` (Li, 1992, section 5).
+        r"""n times the sum of the last squared eigenvalues over ``2 var(r)`` (Li, 1992).
 
         It has (d - k)(d - k + 1) / 2 degrees of freedom for normal inputs.
         """

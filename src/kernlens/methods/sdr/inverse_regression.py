@@ -48,7 +48,7 @@ class SlicedCandidate(Candidate):
 
 
 class SlicedMeans(SlicedCandidate):
-    r"""Sliced inverse regression, :math:`M = \sum_s p_s m_s m_s^\top` (Li, 1991, section 3)."""
+    r"""Sliced inverse regression, :math:`M = \sum_s p_s m_s m_s^\top` (Li, 1991)."""
 
     def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
         return between_slices(slices, whitened, weights)
@@ -79,7 +79,7 @@ class SlicedCovariances(SlicedCandidate):
     def chi_squared(
         self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
     ) -> ChiSquared | None:
-        r"""The marginal dimension test of Shao, Cook and Weisberg (2007), theorem 2.
+        r"""The marginal dimension test of Shao, Cook and Weisberg (2007).
 
         With the last eigenvectors as columns of Q the statistic is
         :math:`(n / 2) \sum_s p_s \mathrm{tr}[(Q^\top (C - V_s) Q)^2]`, with
@@ -103,7 +103,7 @@ class SlicedCovariances(SlicedCandidate):
 
 
 class DirectionalMoments(SlicedCandidate):
-    r"""Directional regression (Li and Wang, 2007, theorem 2).
+    r"""Directional regression (Li and Wang, 2007).
 
     .. math:: M = 2 \sum_s p_s (A_s - C)^2 + 2 B^2 + 2\,\mathrm{tr}(B) B, \quad
         B = \sum_s p_s m_s m_s^\top .

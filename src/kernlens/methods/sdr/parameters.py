@@ -118,3 +118,12 @@ HESSIAN: Parameters = {
         search=("response",),
     ),
 }
+
+LOCAL: Parameters = {
+    "n_directions": replace(
+        N_DIRECTIONS,
+        text=N_DIRECTIONS.text.replace(" Predictions do not depend on it.", ""),
+        search=(1, 2, 3),
+    ),
+    "categorical": CATEGORICAL,
+}

@@ -70,8 +70,8 @@ class SIR(SlicedFinder):
     >>> import numpy as np
     >>> from kernlens import SIR
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((300, 5))
-    >>> y = np.exp(X[:, 0] + X[:, 1]) + 0.1 * rng.standard_normal(300)
+    >>> X = rng.standard_normal((400, 5))
+    >>> y = np.exp(X[:, 0] + X[:, 1]) + 0.1 * rng.standard_normal(400)
     >>> model = SIR().fit(X, y)
     >>> model.n_directions_
     1

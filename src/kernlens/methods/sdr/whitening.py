@@ -89,7 +89,7 @@ def ledoit_wolf_shrinkage(centered: FloatArray, shares: FloatArray) -> float:
 
     with :math:`S = \sum_i p_i z_i z_i^\top` and :math:`\mu = \mathrm{tr}(S) / d`, which is 1 for
     standardised columns (Ledoit and Wolf, 2004, "A well-conditioned estimator for large-dimensional
-    covariance matrices", section 3.2, with shares of rows in place of 1 / n).
+    covariance matrices", with shares of rows in place of 1 / n).
 
     Parameters
     ----------
@@ -112,6 +112,15 @@ def ledoit_wolf_shrinkage(centered: FloatArray, shares: FloatArray) -> float:
     )
     beta = float(np.square(shares) @ (np.square(squared) - 2.0 * mixed + square_of_S))
     return 1.0 if delta <= beta else max(0.0, beta / delta)
+
+
+def principal_axes(centered: FloatArray) -> FloatArray:
+    """Orthonormal rows (rank, d) that span centred rows (n, d)."""
+    variances, vectors = _principal_axes(centered)
+    kept = variances > SMALLEST_VARIANCE * variances.max(initial=0.0)
+    # Rows that do not vary have one axis all the same, so that there is something to look at.
+    kept[0] = True
+    return np.ascontiguousarray(vectors[:, kept].T)
 
 
 def _principal_axes(scaled: FloatArray) -> tuple[FloatArray, FloatArray]:
