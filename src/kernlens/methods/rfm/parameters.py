@@ -58,7 +58,7 @@ SHARED_PARAMETERS: Parameters = {
         '"auto", float or list of float',
         """Width of the kernel, from 1e-6 to 1e6, in units of the spread of the rows before anything
         is learned: the root of the sum of the variances of the columns, or the sum of their
-        standard deviations for the product kernel. ``"auto"`` chooses among 1, 3 and 10 on the
+        standard deviations for the product kernel. ``"auto"`` chooses between 1.5 and 6 on the
         folds, and a list is chosen from the same way.""",
         search=(1.0, 3.0, 10.0),
     ),

@@ -14,7 +14,7 @@ from kernlens.methods.rfm.machine import Machine
 #: Values that are added to the diagonal of the kernel matrix, which is 1.
 ALPHAS = (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 10.0)
 #: Widths, in units of the distances of the rows before anything is learned.
-WIDTHS = (1.0, 3.0, 10.0)
+WIDTHS = (1.5, 6.0)
 #: Updates of the map, at most.
 MOST_UPDATES = 7
 #: What is taken where there are too few rows to choose: about the middle.
