@@ -131,7 +131,11 @@ class _Trial:
         model, task = self.names["model"], task_of(self.case.estimator)
         for look in looks_at(model, task, sizes, monotone):
             self._look(look)
-        if _has_score(self.case) and not any(f.kind == "not finite" for f in self.findings):
+        if (
+            hasattr(model, "score")
+            and _has_score(self.case)
+            and not any(f.kind == "not finite" for f in self.findings)
+        ):
             self._look(Look("model.score(X, y)", _finite))
 
     def _look(self, look: Look) -> None:

@@ -156,7 +156,7 @@ def test_planted_directions_are_found(estimator, name):
 @both
 @pytest.mark.parametrize("name", ["trend", "product"])
 def test_directions_are_counted_by_held_out_rows(estimator, name):
-    X, y, true = planted(name, 150, 4)
+    X, y, true = planted(name, 200, 4)
     assert estimator().fit(X, y).n_directions_ == len(true)
 
 
