@@ -47,8 +47,8 @@ def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
                 ot[i] += moment - p * below
             shift += moment
         # The total moment is known only at the end of the sweep, and is the same for all rows.
-        for i in range(n):
-            ot[i] -= 0.5 * shift
+        for k in range(n):
+            ot[k] -= 0.5 * shift
 
 
 @compiled()

@@ -23,8 +23,12 @@ from kernlens._rows import CanonicalRows
 from kernlens.methods.bkernn.objective import ParticleProblem, ReducedPoint
 
 #: Times that particles are made longer or shorter, and the change below which none is needed.
-ROUNDS = 4
+ROUNDS = 5
 NO_CHANGE = 0.05
+#: Logarithm of the largest factor at once.
+LONGEST = 3.0
+#: And of any factor.
+LARGEST = 100.0
 
 
 def stretched(
@@ -57,15 +61,20 @@ def stretched(
     """
     objective = problem.objective(rows, alpha, tol=tol)
     point = best = objective.at(W, start)
+    move = before = 0.0
     for _ in range(0 if problem.kernel.bounded else ROUNDS):
-        factor = best_factor(problem, point)
-        if abs(np.log(factor)) < NO_CHANGE:
+        wanted = float(np.log(best_factor(problem, point)))
+        if abs(wanted) < NO_CHANGE:
             break
+        # The function changes with the length of the particles: a secant of what it wants.
+        slope = (wanted - before) / move if move else -1.0
+        move = float(np.clip(-wanted / min(slope, -0.1), -LONGEST, LONGEST))
+        before = wanted
+        factor = np.exp(move)
         fit = replace(point.fit, dual=point.fit.dual / factor, unknown=point.fit.unknown / factor)
         point = objective.at(factor * point.W, replace(point, fit=fit))
-        if objective.value(point) >= objective.value(best):
-            break
-        best = point
+        if objective.value(point) < objective.value(best):
+            best = point
     return best
 
 
@@ -76,4 +85,4 @@ def best_factor(problem: ParticleProblem, point: ReducedPoint) -> float:
     if omega <= 0.0 or square <= 0.0:
         return 1.0
     # Logarithms, because a quotient of the two may overflow.
-    return float(np.exp(np.clip(0.5 * (np.log(square) - np.log(omega)), -5.0, 5.0)))
+    return float(np.exp(np.clip(0.5 * (np.log(square) - np.log(omega)), -LARGEST, LARGEST)))

@@ -153,9 +153,10 @@ CLASSIFIER_PARAMETERS: Parameters = {
         point of the loss of classes on held-out rows, coefficients fitted by that loss: three
         stratified folds, two of them with more than 700 rows, or with more than 1200 rows a part
         of about 2000 scored on up to 4000 others. `alpha_search_` has what it saw.
-        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they are. With weights, n is the effective number of rows,
-        ``(sum w)^2 / sum w^2``. A number is from 1e-120 to 1e120, and not below
-        1e-16 times that product, where it would be lost beside the kernel.""",
+        ``"heuristic"`` is the paper's ``2 max |x_i| / n``, of the standardised rows if they are.
+        With weights, n is the effective number of rows, ``(sum w)^2 / sum w^2``. A number is from
+        1e-120 to 1e120, and not below 1e-16 times that product, where it would be lost beside the
+        kernel.""",
     ),
     "penalty": replace(
         PARAMETERS["penalty"],
