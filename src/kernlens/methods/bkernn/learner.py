@@ -367,7 +367,8 @@ class ParticleLearner(Learner[LearnedParticles]):
         if first and not self.problem.on_axes:
             # With less, weak directions are missed, and alpha is chosen too large for them.
             return PathFollower(
-                self.problem.learning, rows, self.fresh, THOROUGH_ITER, self.plan.tol,
+                self.problem.learning, rows, self.fresh,
+                SEARCH_ITER if of_classes else THOROUGH_ITER, self.plan.tol,
                 SEARCH_TOL if of_classes else THOROUGH_TOL, self._watch, bar,
                 both=not of_classes, last=last,
             )  # fmt: skip
