@@ -131,7 +131,7 @@ def test_interrupted_algorithm_1_keeps_its_best_particles(interrupt_after):
 
 
 @pytest.mark.parametrize("estimator", [BKerNNRegressor, HKRRRegressor])
-@pytest.mark.parametrize("k", [3, 120])
+@pytest.mark.parametrize("k", [3, 20])
 def test_interrupted_fit_of_many_rows(estimator, k, interrupt_after):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((4200, 3))

@@ -21,22 +21,34 @@ def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
     """Add ``-1/2 sum_j sum_i' |p_i - p_i'| v_i'`` to `out` (n_targets, n)."""
     n_particles, n = points.shape
     for t in range(v.shape[0]):
-        vt = v[t]
-        total = vt.sum()
+        vt, ot = v[t], out[t]
+        half = 0.5 * vt.sum()
         shift = 0.0
-        for j in range(n_particles):
-            below = 0.0
-            moment = 0.0
+        # Two particles at once: a sum that is carried along waits for itself.
+        for j in range(0, n_particles - 1, 2):
+            below, other_below = -half, -half
+            moment, other_moment = 0.0, 0.0
             for k in range(n):
-                i = order[j, k]
-                p = points[j, k]
+                i, p = np.uint64(order[j, k]), points[j, k]
                 below += vt[i]
                 moment += vt[i] * p
-                out[t, i] += moment - p * (below - 0.5 * total)
+                ot[i] += moment - p * below
+                i, p = np.uint64(order[j + 1, k]), points[j + 1, k]
+                other_below += vt[i]
+                other_moment += vt[i] * p
+                ot[i] += other_moment - p * other_below
+            shift += moment + other_moment
+        if n_particles % 2:
+            below, moment = -half, 0.0
+            for k in range(n):
+                i, p = np.uint64(order[-1, k]), points[-1, k]
+                below += vt[i]
+                moment += vt[i] * p
+                ot[i] += moment - p * below
             shift += moment
         # The total moment is known only at the end of the sweep, and is the same for all rows.
-        for i in range(n):
-            out[t, i] -= 0.5 * shift
+        for k in range(n):
+            ot[k] -= 0.5 * shift
 
 
 @compiled()
@@ -47,18 +59,26 @@ def brownian_slopes(points, order, z, out):  # type: ignore[no-untyped-def]
         zt = z[t]
         total = zt.sum()
         for j in range(n_particles):
+            knots, rows, oj = points[j], order[j], out[j]
             before = 0.0
             k = 0
             while k < n:
+                if k + 1 == n or knots[k + 1] != knots[k]:
+                    i = np.uint64(rows[k])
+                    weight = zt[i]
+                    oj[i] -= weight * (before + 0.5 * (weight - total))
+                    before += weight
+                    k += 1
+                    continue
                 upto = before
                 stop = k
-                while stop < n and points[j, stop] == points[j, k]:
-                    upto += zt[order[j, stop]]
+                while stop < n and knots[stop] == knots[k]:
+                    upto += zt[np.uint64(rows[stop])]
                     stop += 1
                 slope = -0.5 * (before + upto - total)
                 for tied in range(k, stop):
-                    i = order[j, tied]
-                    out[j, i] += slope * zt[i]
+                    i = np.uint64(rows[tied])
+                    oj[i] += slope * zt[i]
                 before = upto
                 k = stop
 

@@ -28,6 +28,7 @@ from kernlens.kernels._sorted_sums import (
     exponential_values,
     guide_table,
 )
+from kernlens.kernels._sorting import sorted_with_order
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,7 @@ class SortedProjections:
     @classmethod
     def of(cls, projections: FloatArray) -> SortedProjections:
         """Sort `projections` (n_particles, n_samples) along the samples."""
-        index = np.int32 if projections.shape[1] <= np.iinfo(np.int32).max else np.int64
-        order = np.argsort(projections, axis=1)
-        points = np.take_along_axis(projections, order, axis=1)
-        return cls(points, order.astype(index))
+        return cls(*sorted_with_order(projections))
 
     def select(self, kept: NDArray[np.bool_]) -> SortedProjections:
         """Return the particles marked in `kept`."""

@@ -502,12 +502,13 @@ def test_without_warm_start_a_second_fit_is_a_first_fit():
 @pytest.mark.parametrize("alpha", [1e-3, "auto"])
 def test_many_rows_are_learned_on_parts_of_them(monkeypatch, alpha):
     X, y, P = planted(5000, 5, 1, seed=0)
+    monkeypatch.setattr(particle_learning, "PART_ROWS", 1000)
     sizes = count_evaluations(monkeypatch)
     model = fit(X, y, alpha=alpha, max_iter=5, n_directions=1)
     # Alpha is chosen on one of two folds.
     searched = {2500} if alpha == "auto" else set()
-    assert set(sizes) == {particle_learning.FIRST_PART, 5000} | searched
-    assert sizes.count(5000) < sizes.count(particle_learning.FIRST_PART)
+    assert set(sizes) == {1000, 5000} | searched
+    assert sizes.count(5000) < sizes.count(1000)
     assert feature_learning_score(P, model.components_) > 0.95
     assert model.score(X, y) > 0.95
     assert np.all(np.diff(model.objective_history_) <= 0)

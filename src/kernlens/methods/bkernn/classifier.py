@@ -62,9 +62,9 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
     kernel_ : str
         The kernel they were fitted with.
     objective_ : float
-        The objective at the end.
+        The objective at the end, with the loss of classes.
     objective_history_ : ndarray
-        The objective along the last stage, never increasing.
+        The objective along the last stage, with the loss of classes, never increasing.
     n_iter_ : int
         Iterations of the last stage.
     status_ : str
@@ -75,7 +75,10 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
     Notes
     -----
     Cost and memory as in :class:`BKerNNRegressor`, with one target for two classes and one per
-    class otherwise; the inner problem takes a few Newton steps instead of one solve.
+    class otherwise. Particles are learned by squares of one-hot targets, one linear solve for all
+    classes together; the loss of classes, whose inner problem takes a few Newton steps, chooses
+    alpha and takes the last 30 steps, from particles as long as suit it. A warm start and
+    ``optimizer="plain"`` take steps of the loss of classes alone.
 
     References
     ----------

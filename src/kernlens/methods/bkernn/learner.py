@@ -1,9 +1,10 @@
 """Learning the particles: how settings are chosen, and on how many rows which steps are taken.
 
-Up to ``SMALL`` rows everything happens on all rows. Beyond, the particles are learned on growing
-subsamples, because the directions settle long before the functions of them do: a first part of
-1000 rows, a second of 10,000, then the coefficients (and with up to 50,000 rows a few more steps on
-the particles) on all. Between parts ``alpha * sum of weights`` stays the same.
+Up to ``SMALL`` rows everything happens on all rows. Beyond, the particles are learned on a part of
+at most 10,000 rows, because the directions settle long before the functions of them do, then the
+coefficients (and with up to 50,000 rows a few more steps on the particles) on all. On both
+``alpha * sum of weights`` is the same. So many rows need no approach from larger alphas: from
+random particles alone, fits of six tables predicted other rows as well or better.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from kernlens._rows import CanonicalRows
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
+from kernlens.methods.bkernn.classes import stretched
 from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
 from kernlens.methods.bkernn.path import (
     PathFollower,
     ValidationCurve,
+    go_on,
     minimize_from_each,
     record_of,
     revive,
@@ -36,8 +39,7 @@ from kernlens.optim.proximal_gradient import proximal_gradient
 from kernlens.penalties.directions import coordinate_directions, principal_directions
 
 SMALL = 2000
-FIRST_PART = 1000
-SECOND_PART = 10_000
+PART_ROWS = 10_000
 REFINE_ALL_MAX = 50_000
 N_FOLDS = 3
 #: With more rows, settings are compared on one part of about `SEARCH_ROWS` instead of three folds,
@@ -47,10 +49,9 @@ SEARCH_ROWS = 2000
 VALIDATION_ROWS = 4000
 #: Multiples of the reference alpha that ``alpha="auto"`` tries, in units of 1/n.
 GRID = 20.0 * 10.0 ** (-0.5 * np.arange(8))
-#: Relative residual of the solves inside a step, on a part of the rows, and in a comparison: of
-#: other penalties, and of alphas of the first one.
+#: Relative residual of the solves inside a step, and in a comparison: of other penalties, and of
+#: alphas of the first one.
 STEP_TOL = 1e-7
-PART_STEP_TOL = 1e-5
 SEARCH_TOL = 1e-4
 THOROUGH_TOL = 1e-5
 #: Iterations at one value of alpha in these comparisons, and particles of the first kind: enough to
@@ -62,7 +63,11 @@ SEARCH_PARTICLES = 50
 #: the iterations at each: fewer were measured to miss weak directions.
 APPROACH = 10.0 ** np.array([1.0, 0.5])
 APPROACH_ITER = 80
-PART_APPROACH_ITER = 20
+#: The same for classes, whose particles squares have to begin only, the steps by squares at the
+#: wanted alpha, and those of the loss of classes from there.
+CLASS_APPROACH_ITER = 20
+CLASS_SQUARES_ITER = 40
+CLASS_ITER = 30
 #: Iterations from particles of an earlier fit, as they are and revived, before one goes on.
 AGAIN_ITER = 4
 #: Relative decrease of the objective below which a stage on a part of the rows stops.
@@ -71,14 +76,17 @@ PART_TOL = 1e-5
 COUNTED_IN_FULL = 700
 #: Proximal steps at the end, which make exact zeros of what is nearly zero.
 POLISH_ITER = 3
-#: Quasi-Newton steps on the second part, from both starts and then from the better end, and on all
-#: rows after it.
-SECOND_ITER = 20
-SECOND_MORE_ITER = 60
+#: Quasi-Newton steps on a part of many rows, and on all rows after it: more were measured to lower
+#: the objective, and to predict other rows no better.
+PART_ITER = 70
 ALL_ROWS_ITER = 3
 #: What another penalty must bring the loss down to, relative to that of the first: the steps of a
 #: comparison are few, and those of the first penalty need the most to come to their end.
 MARGIN = 0.8
+#: The same for classes, whose particles come to their end sooner by squares.
+CLASS_MARGIN = 0.93
+#: Folds of which classes are scored on, if there are more than `COUNTED_IN_FULL` rows.
+CLASS_FOLDS = 2
 #: Relative residual of the solves inside the steps on many rows.
 LARGE_TOL = 1e-4
 #: Relative residual of the last solve; the looser one changes predictions by less than the noise
@@ -126,7 +134,10 @@ class ParticleLearner(Learner[LearnedParticles]):
     def finish_interrupted(self) -> LearnedParticles:
         """The functions on the best particles so far."""
         W, reached = self.best_so_far()
-        return self._finish(SolveResult(W, Status.INTERRUPTED, 0), self._alpha or reached)
+        alpha = self._alpha or reached
+        if self._watched is not None and self._watched.smooth.fitter.loss is not self.problem.loss:
+            W = stretched(self.problem, self.rows, W, alpha, tol=SEARCH_TOL).W
+        return self._finish(SolveResult(W, Status.INTERRUPTED, 0), alpha)
 
     def left_out(self, learned: LearnedParticles) -> LeftOut:
         """Predict every fold with particles learned on the others, ``alpha * n`` kept."""
@@ -143,12 +154,14 @@ class ParticleLearner(Learner[LearnedParticles]):
     ) -> Directions:
         """Directions of particles learned on other rows, ``alpha * n`` kept.
 
-        Many rows are learned from by a short path, which finds strong directions only.
+        By squares, as the particles themselves: directions do not need the loss of classes. Many
+        rows are learned from by a short path, which finds strong directions only.
         """
         part, alpha = self._on(rows, learned)
+        part = replace(part, plan=part.plan.by_squares())
         if len(rows.X) <= COUNTED_IN_FULL:
             return part._finish(part.minimize(alpha), alpha).directions
-        follower = part._searcher(rows, "counting directions")
+        follower = replace(part._searcher(rows, "counting directions"), inner_tol=SEARCH_TOL)
         for factor in (*APPROACH, 1.0):
             _, point = follower.advance(factor * alpha)
         return part._directions(point)
@@ -238,14 +251,32 @@ class ParticleLearner(Learner[LearnedParticles]):
     def _lowest(self, penalty: str, curve: ValidationCurve) -> float:
         """The lowest loss of a penalty, as it is compared."""
         first = next(iter(self.plan.problems))
-        return float(curve.losses.min()) / (1.0 if penalty == first else MARGIN)
+        margin = CLASS_MARGIN if self.problem.of_classes else MARGIN
+        return float(curve.losses.min()) / (1.0 if penalty == first else margin)
 
     def _learn_afresh(self, alpha: float) -> SolveResult:
         """Minimise at `alpha`; the solution is a ReducedPoint on all rows."""
         if self.is_large:
             return self._learn_large(alpha)
-        end = self._learn_on(self.rows, alpha, self.plan.tol)
-        return self._polish(end, self.problem.objective(self.rows, alpha))
+        end = self._approach(alpha)
+        objective = self._objective(self.rows, alpha)
+        return self._polish(self._end_with_classes(end, self.rows, objective), objective)
+
+    def _end_with_classes(
+        self, end: SolveResult, rows: CanonicalRows, objective: ParticleObjective
+    ) -> SolveResult:
+        """A few steps of the loss of classes, from where squares of one-hot targets ended."""
+        if not self.problem.of_classes:
+            return end
+        alpha = objective.strength
+        steps = factored_lbfgs(
+            objective,
+            stretched(self.problem, rows, end.solution.W, alpha, tol=objective.tol),
+            max_iter=min(CLASS_ITER, self.plan.max_iter),
+            tol=self.plan.tol,
+            progress=self._stage("ending with the loss of classes"),
+        )
+        return self._ended_on_purpose(steps, CLASS_ITER)
 
     def _learn_plainly(self, alpha: float) -> SolveResult:
         """Algorithm 1 as printed, on all rows, every inner problem solved to full accuracy."""
@@ -263,7 +294,11 @@ class ParticleLearner(Learner[LearnedParticles]):
         objective = self._objective(self.rows, alpha)
         end = self._better_end(objective, (W, revive(W, self.fresh)), AGAIN_ITER)
         rest = max(self.plan.max_iter - 2 * AGAIN_ITER, 0)
-        return self._polish(self._go_on(objective, end, self.plan.tol, rest), objective)
+        end = go_on(
+            objective, end, max_iter=rest, tol=self.plan.tol,
+            progress=self._stage("learning directions"),
+        )  # fmt: skip
+        return self._polish(end, objective)
 
     def _better_end(
         self, objective: ParticleObjective, starts: tuple[FloatArray, ...], n_iter: int
@@ -275,20 +310,6 @@ class ParticleLearner(Learner[LearnedParticles]):
             max_iter=min(n_iter, self.plan.max_iter),
             tol=self.plan.tol,
             progress=self._stage("comparing starts"),
-        )
-
-    def _go_on(
-        self, objective: ParticleObjective, end: SolveResult, tol: float, max_iter: int
-    ) -> SolveResult:
-        """More steps from the better end, until `tol` or `max_iter`."""
-        if end.status is Status.CONVERGED or max_iter == 0:
-            return end
-        return factored_lbfgs(
-            objective,
-            end.solution,
-            max_iter=max_iter,
-            tol=tol,
-            progress=self._stage("learning directions"),
         )
 
     def solve_at(self, solution: ReducedPoint | FloatArray, alpha: float) -> ReducedPoint:
@@ -328,6 +349,8 @@ class ParticleLearner(Learner[LearnedParticles]):
         n = len(self.rows.X)
         if n <= FOLDS_MAX:
             folds = self.rows.folds(N_FOLDS, self.strata)
+            if self.problem.of_classes and n > COUNTED_IN_FULL:
+                folds = folds[:CLASS_FOLDS]
             return [(self.rows.take(train), self.rows.take(test)) for train, test in folds]
         # One fold of many is a sample of the rows that has every class.
         folds = self.rows.folds(max(2, round(n / SEARCH_ROWS)), self.strata)
@@ -338,59 +361,69 @@ class ParticleLearner(Learner[LearnedParticles]):
 
     def _searcher(self, rows: CanonicalRows, stage: str) -> PathFollower:
         """A follower that takes few steps, and for other penalties than the first fewer still."""
-        bar = self._stage(stage)
+        bar, last = self._stage(stage), self.problem if self.problem.of_classes else None
         first = self._penalty == next(iter(self.plan.problems))
+        of_classes = self.problem.of_classes
         if first and not self.problem.on_axes:
             # With less, weak directions are missed, and alpha is chosen too large for them.
             return PathFollower(
-                self.problem, rows, self.fresh, THOROUGH_ITER, self.plan.tol, THOROUGH_TOL,
-                self._watch, bar, both=True,
+                self.problem.learning, rows, self.fresh,
+                SEARCH_ITER if of_classes else THOROUGH_ITER, self.plan.tol,
+                SEARCH_TOL if of_classes else THOROUGH_TOL, self._watch, bar,
+                both=not of_classes, last=last,
             )  # fmt: skip
         fresh = self.fresh if self.problem.on_axes else self.fresh[:SEARCH_PARTICLES]
         tol = max(self.plan.tol, PART_TOL)
         return PathFollower(
-            self.problem, rows, fresh, SEARCH_ITER, tol, SEARCH_TOL, self._watch, bar
-        )
+            self.problem.learning, rows, fresh, SEARCH_ITER, tol, SEARCH_TOL, self._watch, bar,
+            last=last,
+        )  # fmt: skip
 
-    def _learn_on(
-        self, rows: CanonicalRows, alpha: float, tol: float, n_iter: int = APPROACH_ITER
-    ) -> SolveResult:
+    def _approach(self, alpha: float) -> SolveResult:
         """Approach `alpha` from above and from fresh particles, then go on until `tol`."""
-        inner_tol = PART_STEP_TOL if self.is_large else STEP_TOL
-        most = min(n_iter, self.plan.max_iter)
-        bar = self._stage("approaching alpha")
+        of_classes = self.problem.of_classes
+        # What squares learn of classes is a start.
+        tol = max(self.plan.tol, PART_TOL) if of_classes else self.plan.tol
+        n_iter = CLASS_APPROACH_ITER if of_classes else APPROACH_ITER
+        most = CLASS_SQUARES_ITER if of_classes else self.plan.max_iter
+        problem, bar = self.problem.learning, self._stage("approaching alpha")
         follower = PathFollower(
-            self.problem, rows, self.fresh, most, tol, inner_tol, self._watch, bar, both=True
-        )
+            problem, self.rows, self.fresh, min(n_iter, self.plan.max_iter), tol,
+            SEARCH_TOL if of_classes else STEP_TOL, self._watch, bar, both=True,
+        )  # fmt: skip
         for factor in (*APPROACH, 1.0):
             objective, point = follower.advance(factor * alpha)
-        return factored_lbfgs(
+        end = factored_lbfgs(
             objective,
             point,
-            max_iter=self.plan.max_iter,
+            max_iter=min(most, self.plan.max_iter),
             tol=tol,
             progress=self._stage("learning directions"),
         )
+        return self._ended_on_purpose(end, most) if of_classes else end
+
+    def _ended_on_purpose(self, end: SolveResult, most: int) -> SolveResult:
+        """The end of steps that are few on purpose: only a smaller `max_iter` ends them early."""
+        if end.status is Status.MAX_ITER and self.plan.max_iter >= most:
+            return replace(end, status=Status.CONVERGED)
+        return end
 
     def _learn_large(self, alpha: float) -> SolveResult:
-        """Learn on a first and a second part, then move to all rows."""
-        total, tol = float(self.rows.weights.sum()), max(self.plan.tol, PART_TOL)
-        first = self.rows.take(slice(0, FIRST_PART))
-        shift = alpha * total
-        begun = self._learn_on(first, shift / float(first.weights.sum()), tol, PART_APPROACH_ITER)
-        second = self.rows.take(slice(0, SECOND_PART))
-        objective = self._objective(second, shift / float(second.weights.sum()), tol=LARGE_TOL)
-        starts = (self.fresh, revive(begun.solution.W, self.fresh))
+        """Learn on a part of the rows, then move to all of them."""
+        part = self.rows.take(slice(0, PART_ROWS))
+        strength = alpha * float(self.rows.weights.sum()) / float(part.weights.sum())
+        squares = self._watch(self.problem.learning.objective(part, strength, tol=LARGE_TOL))
         end = factored_lbfgs(
-            objective,
-            self._better_end(objective, starts, SECOND_ITER).solution,
-            max_iter=min(SECOND_MORE_ITER, self.plan.max_iter),
-            tol=tol,
-            progress=self._stage(f"refining on {len(second.X)} rows"),
+            squares,
+            squares.at(self.fresh),
+            max_iter=min(PART_ITER, self.plan.max_iter),
+            tol=max(self.plan.tol, PART_TOL),
+            progress=self._stage(f"learning directions on {len(part.X)} rows"),
         )
-        # Steps on more rows are few on purpose: whether the fit has ended is said by the first.
-        end = self._polish(replace(end, status=begun.status), objective)
-        return end if len(self.rows.X) == len(second.X) else self._move_to_all_rows(end, alpha)
+        end = self._ended_on_purpose(end, PART_ITER)
+        objective = self._objective(part, strength, tol=LARGE_TOL)
+        end = self._polish(self._end_with_classes(end, part, objective), objective)
+        return end if len(self.rows.X) == len(part.X) else self._move_to_all_rows(end, alpha)
 
     def _move_to_all_rows(self, end: SolveResult, alpha: float) -> SolveResult:
         objective = self._objective(self.rows, alpha, tol=LARGE_TOL)

@@ -20,7 +20,7 @@ from kernlens.linalg.projected_kernel_operator import (
     AxisKernelOperator,
     ProjectedKernelOperator,
 )
-from kernlens.losses import Loss
+from kernlens.losses import LogisticLoss, Loss, MultinomialLoss, SquaredLoss
 from kernlens.optim.composite_objective import CompositeObjective
 from kernlens.penalties.contract import Penalty
 
@@ -119,6 +119,16 @@ class ParticleProblem:
     penalty: Penalty
     n_jobs: int | None = None
     on_axes: bool = False
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether the loss is one of classes."""
+        return isinstance(self.loss, LogisticLoss | MultinomialLoss)
+
+    @property
+    def learning(self) -> ParticleProblem:
+        """What the particles are learned by: squares of one-hot targets for a loss of classes."""
+        return replace(self, loss=SquaredLoss()) if self.of_classes else self
 
     def objective(
         self, rows: CanonicalRows, alpha: float, *, tol: float = 1e-7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class ParticlePlan:
     plain: bool = False
     max_iter: int = 200
     tol: float = 1e-6
+
+    def by_squares(self) -> ParticlePlan:
+        """The same, with the losses that particles are learned by."""
+        problems = {name: problem.learning for name, problem in self.problems.items()}
+        return replace(self, problems=problems)
 
 
 @dataclass(frozen=True, kw_only=True)
