@@ -133,6 +133,11 @@ def labels_with_gaps(
     weights[labeled] = class_weighted(class_weight, y[labeled], weights[labeled])
     weights = significant(weights)
     known = labeled & (weights > 0)
+    if not known.any():
+        raise ValueError(
+            "class_weight makes the weights of all labelled rows vanish beside those of rows without "
+            "a label; give larger ones."
+        )
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
         raise ValueError(
