@@ -330,9 +330,7 @@ def test_the_names_of_classes_do_not_matter():
 def test_weights_of_classes_that_vanish_beside_rows_without_a_label_are_refused():
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, -1, -1])
     model = KernelLaplacianClassifier(class_weight={0: 1e-300, 1: 1e-300})
-    with pytest.raises(
-        ValueError, match="labelled rows vanish beside those of rows without a label"
-    ):
+    with pytest.raises(ValueError, match="labelled rows vanish beside those of rows without"):
         model.fit(X, y)
     # Among themselves small weights are as good as any.
     model.fit(X[:4], y[:4])

@@ -135,8 +135,8 @@ def labels_with_gaps(
     known = labeled & (weights > 0)
     if not known.any():
         raise ValueError(
-            "class_weight makes the weights of all labelled rows vanish beside those of rows without "
-            "a label; give larger ones."
+            "class_weight makes the weights of all labelled rows vanish beside those of rows "
+            "without a label; give larger ones."
         )
     classes: NDArray[Any] = np.unique(y[known])
     if len(classes) < 2:
