@@ -63,9 +63,11 @@ SEARCH_PARTICLES = 50
 #: the iterations at each: fewer were measured to miss weak directions.
 APPROACH = 10.0 ** np.array([1.0, 0.5])
 APPROACH_ITER = 80
-#: The same for classes, whose particles squares have to begin only, the steps by squares at the
-#: wanted alpha, and those of the loss of classes from there.
+#: The same for classes, whose particles squares have to begin only, the share of them after which
+#: the better start goes on alone, the steps by squares at the wanted alpha, and those of the loss
+#: of classes from there.
 CLASS_APPROACH_ITER = 20
+CLASS_TRIED = 0.4
 CLASS_SQUARES_ITER = 40
 CLASS_ITER = 30
 #: Iterations from particles of an earlier fit, as they are and revived, before one goes on.
@@ -76,8 +78,9 @@ PART_TOL = 1e-5
 COUNTED_IN_FULL = 700
 #: Proximal steps at the end, which make exact zeros of what is nearly zero.
 POLISH_ITER = 3
-#: Quasi-Newton steps on a part of many rows, and on all rows after it: more were measured to lower
-#: the objective, and to predict other rows no better.
+#: Quasi-Newton steps on a part of many rows, and on all rows after it. On six tables of 3000 to
+#: 12,000 rows fits with 70 steps predicted other rows as well as much longer ones (R2 within .002);
+#: with 50, one of them lost .009.
 PART_ITER = 70
 ALL_ROWS_ITER = 3
 #: What another penalty must bring the loss down to, relative to that of the first: the steps of a
@@ -390,6 +393,7 @@ class ParticleLearner(Learner[LearnedParticles]):
         follower = PathFollower(
             problem, self.rows, self.fresh, min(n_iter, self.plan.max_iter), tol,
             SEARCH_TOL if of_classes else STEP_TOL, self._watch, bar, both=True,
+            tried=CLASS_TRIED if of_classes else 1.0,
         )  # fmt: skip
         for factor in (*APPROACH, 1.0):
             objective, point = follower.advance(factor * alpha)
