@@ -41,9 +41,10 @@ NAMES = [
         "RKHSWeighting",
         "RandomKitchenSinks",
         "KernelLaplacian",
+        "RFM",
     )
     for kind in ("Regressor", "Classifier")
-]
+] + ["BrownianKernelRidge"]
 SENTENCE = "was interrupted; the model has the best state found so far."
 #: Seconds from a second SIGINT to the end of a fit.
 AT_ONCE = 2.0

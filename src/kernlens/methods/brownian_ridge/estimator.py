@@ -12,7 +12,8 @@ from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES, HELD_ENTRIES
 from kernlens.methods.brownian_ridge.function import BrownianFunction
-from kernlens.methods.brownian_ridge.learner import SEARCH_ROWS, BrownianLearner, BrownianPlan
+from kernlens.methods.brownian_ridge.learner import SEARCH_ROWS, BrownianLearner
+from kernlens.methods.brownian_ridge.plan import BrownianPlan
 
 #: Rows up to which all of them are centres by default, and centres of more rows.
 EXACT_ROWS = 2000

@@ -14,13 +14,14 @@ from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learned, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
-from kernlens.fits.held_out import Bounds, held_out_loss
+from kernlens.fits.held_out import held_out_loss
 from kernlens.fits.nystrom_fit import NystromFitter
 from kernlens.linalg.ridge_spectrum import RidgeSpectrum
 from kernlens.linalg.whitened_features import WhitenedFeatures
 from kernlens.losses import Loss
 from kernlens.methods.brownian_ridge.function import BrownianFunction
 from kernlens.methods.brownian_ridge.kernel import BrownianBlocks, brownian_kernel
+from kernlens.methods.brownian_ridge.plan import BrownianPlan
 from kernlens.subspace import average_outer_product, leading_directions
 
 #: Values of alpha that are compared, in units of the mean of the centred kernel's diagonal.
@@ -29,25 +30,6 @@ ALPHAS = tuple(10.0 ** np.arange(1.0, -7.1, -0.5))
 SEARCH_ROWS = 5000
 #: Rows whose gradients give the directions.
 GRADIENT_ROWS = 2000
-
-
-@dataclass(frozen=True)
-class BrownianPlan:
-    """What is asked of a fit.
-
-    Attributes
-    ----------
-    alphas : tuple of float or None
-        Values to choose from; None for the automatic ones.
-    n_centers : int
-        All rows are centres if there are not more.
-    bounds : tuple of two ndarray of shape (n_targets,), or None
-        Of predictions, in the units of the fit.
-    """
-
-    alphas: tuple[float, ...] | None
-    n_centers: int
-    bounds: Bounds | None = None
 
 
 @dataclass
