@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from kernlens import SIR
 from kernlens.inspection import compare_subspaces
-from kernlens.plotting import SubspaceComparisonDisplay
+from kernlens.plotting import DirectionsDisplay, SubspaceComparisonDisplay
 
 
 def model(*components, scale=1.0):
@@ -72,3 +75,29 @@ def test_the_picture_has_all_angles():
     assert [text.get_text() for text in ax.texts] == [
         "0°", "45°", "0°", "45°", "0°", "0°", "0°", "0°", "0°"
     ]  # fmt: skip
+
+
+def test_columns_of_other_names_are_refused():
+    one, other = (
+        SimpleNamespace(components_=np.eye(2)[:1], feature_names_in_=np.array(names))
+        for names in (["a", "b"], ["b", "a"])
+    )
+    with pytest.raises(ValueError, match="differently named columns"):
+        compare_subspaces([one, other])
+    with pytest.raises(ValueError, match="a list or a dict of models, got one model"):
+        compare_subspaces(one)
+
+
+def test_pipelines_are_compared_by_their_last_step():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    plain = SIR(n_directions=1).fit(X, X[:, 0])
+    piped = make_pipeline(StandardScaler(), SIR(n_directions=1)).fit(X, X[:, 0])
+    found = compare_subspaces([piped, plain], ["piped", "plain"])
+    assert found.largest_angles[0, 1] < 5.0
+
+
+def test_pictures_of_a_model_that_predicts_nothing_are_refused_in_a_sentence():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    model = SIR(n_directions=1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="SIR finds directions and predicts nothing"):
+        DirectionsDisplay.from_estimator(model, X, X[:, 0], figure=Figure())

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from families import ESTIMATORS, light
-from kernlens import RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens import SIR, RKHSWeightingClassifier, RKHSWeightingRegressor
 from kernlens.metrics import principal_angles
 from kernlens.model_selection import SubspaceStability
 
@@ -231,3 +231,46 @@ CHECKED = SubspaceStability(
 )
 def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "folds"])
+def test_signs_of_noise_are_seldom_sure(method):
+    clear, outside = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((200, 6)), rng.standard_normal(200)
+        found = SubspaceStability(Slopes(), method=method, n_resamples=30, random_state=0).fit(X, y)
+        clear.append(found.clear_)
+        low, high = found.intervals_
+        outside.append((low > 0.0) | (high < 0.0))
+    # The intervals alone leave out zero far too often.
+    assert np.mean(outside) > 0.2
+    assert np.mean(clear) < 0.15
+    X, y = problem(n=200)
+    found = SubspaceStability(Slopes(), method=method, n_resamples=30, random_state=0).fit(X, y)
+    assert found.reproducibility_[0] > 0.9
+    assert found.clear_[0, :2].all()
+
+
+def test_reproducibility_is_the_share_of_a_direction_that_is_not_noise():
+    # Least squares in many columns, where lengths of noise hardly vary.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 40))
+    slope = np.r_[1.0, np.zeros(39)]
+    y = X @ slope + 2.0 * rng.standard_normal(400)
+    for method, n_resamples in (("bootstrap", 40), ("folds", 40)):
+        stability = SubspaceStability(Slopes(), method=method, n_resamples=n_resamples)
+        found = stability.set_params(random_state=0).fit(X, y)
+        truth = slope * found.estimator_.scale_ / np.linalg.norm(slope * found.estimator_.scale_)
+        assert found.reproducibility_[0] == pytest.approx(
+            (found.loadings_[0] @ truth) ** 2, abs=0.1
+        )
+
+
+def test_labels_of_a_transformer_stay_in_every_resample():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = np.array(["a"] * 38 + ["b"] * 2)
+    X[38:] += 3.0
+    found = SubspaceStability(SIR(n_directions=1), n_resamples=12, random_state=0).fit(X, y)
+    assert found.angles_.shape == (12, 1)

@@ -46,6 +46,11 @@ def make_response(model: Any, y: ArrayLike, target: Any = None) -> Response:
         Classifier: a class, the last by default. Regressor with several targets: a column of y, by
         number or name, the first by default.
     """
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"{type(model).__name__} finds directions and predicts nothing, so that there is no "
+            "fitted function to look at; its directions_frame() lists what it found."
+        )
     names = target_names(y)
     if is_classifier(model):
         return _class_response(model, np.asarray(y).ravel(), target, names[0] if names else "y")

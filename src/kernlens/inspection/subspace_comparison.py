@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._table import Table
 from kernlens.base.tabular import Tabular
+from kernlens.inspection._unwrapped import unwrap
 from kernlens.metrics import principal_angles
 
 
@@ -50,13 +52,14 @@ def compare_subspaces(
 ) -> SubspaceComparison:
     """Compare what several models found on the same columns.
 
-    Directions are compared as loadings, for columns divided by the scale of the first model, so
-    that the angles do not depend on units.
+    Directions are compared as loadings, for columns divided by the scale of the first model. All
+    models must have seen the same columns in the same units, whichever these are.
 
     Parameters
     ----------
     models : sequence of fitted models, or dict of str to fitted model
-        Feature learners, or any objects with ``components_`` of shape (n_directions, n_features).
+        Feature learners, pipelines that end with one, or any objects with ``components_`` of shape
+        (n_directions, n_features).
     names : sequence of str or None
         One for every model; by default the keys, or the names of the classes.
 
@@ -67,15 +70,19 @@ def compare_subspaces(
     Raises
     ------
     ValueError
-        If there are fewer than two models, a model is not fitted, or columns or names do not match.
+        If there are fewer than two models, a model is not fitted, or their columns or the names of
+        these differ.
     """
     if isinstance(models, Mapping):
         names = list(models) if names is None else names
         models = list(models.values())
+    if not isinstance(models, Iterable):
+        raise ValueError("compare_subspaces needs a list or a dict of models, got one model.")
     models = list(models)
     if len(models) < 2:
         raise ValueError(f"compare_subspaces needs at least two models, got {len(models)}.")
     known = _names(models, names)
+    models = [unwrap(one).model if isinstance(one, Pipeline) else one for one in models]
     bases = _bases(models, known)
     angles = np.zeros((len(models), len(models)))
     agreement = np.ones_like(angles)
@@ -115,6 +122,12 @@ def _bases(models: Sequence[Any], names: Sequence[str]) -> list[FloatArray]:
     if len(n_features) > 1:
         raise ValueError(
             f"All models must have the same columns, got models of {sorted(n_features)} columns."
+        )
+    columns = {tuple(one.feature_names_in_) for one in models if hasattr(one, "feature_names_in_")}
+    if len(columns) > 1:
+        raise ValueError(
+            "All models must have the same columns in the same order, got models of differently "
+            "named columns; fit them to the same table."
         )
     scale = np.asarray(getattr(models[0], "scale_", 1.0))
     return [rows * scale for rows in bases]

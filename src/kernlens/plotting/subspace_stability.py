@@ -28,8 +28,8 @@ NO_DIRECTION = "The learner found no direction."
 class SubspaceStabilityDisplay:
     """Directions with their intervals, and how much they vary between resamples.
 
-    Above: the largest loadings of the first directions with their intervals; those that leave out
-    zero are filled. Below: angles between the directions of all rows and the subspaces of the
+    Above: the largest loadings of the first directions with their intervals; those whose sign is
+    sure are filled. Below: angles between the directions of all rows and the subspaces of the
     resamples, eigenvalues of the average projection, and the ladle criterion where there is one.
 
     Make one with :meth:`from_estimator`, or from a fitted :class:`SubspaceStability` with
@@ -159,7 +159,7 @@ class SubspaceStabilityDisplay:
         entries = self.stability.loadings_[direction]
         low, high = self.stability.intervals_[:, direction]
         order = np.argsort(-np.abs(entries), kind="stable")[:MOST_COLUMNS]
-        clear = (low > 0.0) | (high < 0.0)
+        clear = self.stability.clear_[direction]
         ax.axvline(0.0, color=TEXT, linewidth=0.6)
         for place, column in enumerate(order):
             color = FIT if clear[column] else DATA

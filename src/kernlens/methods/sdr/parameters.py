@@ -101,7 +101,8 @@ SLICED: Parameters = {
         """Slices that the rows are cut into by the quantiles of every target. Equal targets stay
         together, and a target with no more values than slices has one slice for each; so have
         labels, however many. ``"auto"`` is 10 for SIR and 5 for the others, which estimate a
-        covariance in each, and fewer if a slice would have fewer than five rows.""",
+        covariance in each, and fewer if a slice would have fewer than five rows. There are at most
+        half as many as rows.""",
         search=(3, 5, 20),
     ),
 }

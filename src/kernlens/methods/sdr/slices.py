@@ -10,6 +10,8 @@ from kernlens._array import FloatArray, IntArray
 
 #: What is missing to a border of slices by less is rounding of sums of weights.
 SLACK = 1e-9
+#: Share of values among rows above which a target is not one of few values.
+OWN_VALUES = 0.75
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,12 @@ class Slices:
         weights : ndarray of shape (n_rows,)
             Positive.
         n_slices : int or None
-            At most so many slices; None for one per value.
+            At most so many slices, and at most half as many as rows where most rows have a value
+            of their own: means of single rows say nothing. None for one per value.
         """
         values, codes = np.unique(target, return_inverse=True)
+        if n_slices is not None and len(values) > OWN_VALUES * len(target):
+            n_slices = min(n_slices, max(2, len(target) // 2))
         if n_slices is None or len(values) <= n_slices:
             return cls(codes, len(values))
         masses = np.bincount(codes, weights=weights)
