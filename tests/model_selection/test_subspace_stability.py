@@ -236,7 +236,7 @@ def test_scikit_learn_s_checks(estimator, check):
 @pytest.mark.parametrize("method", ["bootstrap", "folds"])
 def test_signs_of_noise_are_seldom_sure(method):
     clear, outside = [], []
-    for seed in range(20):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         X, y = rng.standard_normal((200, 6)), rng.standard_normal(200)
         found = SubspaceStability(Slopes(), method=method, n_resamples=30, random_state=0).fit(X, y)
