@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -276,3 +278,13 @@ def test_columns_that_do_not_vary_have_no_direction():
         model = SIR(n_directions=2).fit(np.ones((20, 3)), np.arange(20.0))
     assert model.components_.shape == (0, 3)
     np.testing.assert_allclose(model.feature_importances_, 1 / 3)
+
+
+def test_numbers_of_any_size_are_labels_if_the_user_says_so():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    labels = np.where(X[:, 0] > 0.0, 1.5, 1e50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = SIR(categorical=True, n_directions=1).fit(X, labels)
+    same = SIR(n_directions=1).fit(X, np.where(X[:, 0] > 0.0, "a", "b"))
+    np.testing.assert_allclose(np.abs(found.loadings_), np.abs(same.loadings_), atol=1e-12)

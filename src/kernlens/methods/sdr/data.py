@@ -67,7 +67,9 @@ def _are_labels(y: NDArray[Any]) -> bool:
 
 def _codes(labels: NDArray[Any], weights: FloatArray, estimator: str) -> FloatArray:
     """Numbers of classes, in the order of their labels, of one column of y."""
-    check_classification_targets(labels)
+    if labels.dtype.kind == "O":
+        # Numbers of any kind are labels where the user says so; among objects may be anything.
+        check_classification_targets(labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
