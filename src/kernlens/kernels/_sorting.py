@@ -39,7 +39,8 @@ def sorted_with_order(values: FloatArray) -> tuple[FloatArray, NDArray[np.intege
     if n <= MOST_PLACES:
         last_bits = np.int64((1 << (n - 1).bit_length()) - 1)
         keys = np.empty(values.shape, dtype=np.int64)
-        pack_keys(values.view(np.int64), last_bits, keys)
+        # Keys are made of the bits of double precision, which holds every single one exactly.
+        pack_keys(values.astype(np.float64, copy=False).view(np.int64), last_bits, keys)
         keys.sort(axis=1)
         points, places = np.empty_like(values), np.empty(values.shape, dtype=np.int32)
         if settle_order(keys, last_bits, values, points, places, MOST_MOVES * values.size):
