@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kernlens._parameters import documented
 from kernlens.methods.sdr.candidate import Candidate
 from kernlens.methods.sdr.data import ReductionData
@@ -81,27 +79,6 @@ class SIR(SlicedFinder):
 
     _parameters = SLICED
     _many_slices = 10
-
-    def __init__(
-        self,
-        *,
-        n_directions: int | str = "auto",
-        n_slices: int | str = "auto",
-        categorical: bool | str = "auto",
-        shrinkage: float | str = "auto",
-        test: str = "auto",
-        level: float = 0.05,
-        n_permutations: int = 199,
-        random_state: Any = None,
-    ) -> None:
-        self.n_directions = n_directions
-        self.n_slices = n_slices
-        self.categorical = categorical
-        self.shrinkage = shrinkage
-        self.test = test
-        self.level = level
-        self.n_permutations = n_permutations
-        self.random_state = random_state
 
     def _candidate(self, data: ReductionData) -> Candidate:
         return SlicedMeans(self._slices(data))

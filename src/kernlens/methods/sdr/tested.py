@@ -123,7 +123,26 @@ class SlicedFinder(TestedFinder):
     #: Slices if there are rows enough.
     _many_slices: ClassVar[int]
 
-    n_slices: Any
+    def __init__(
+        self,
+        *,
+        n_directions: int | str = "auto",
+        n_slices: int | str = "auto",
+        categorical: bool | str = "auto",
+        shrinkage: float | str = "auto",
+        test: str = "auto",
+        level: float = 0.05,
+        n_permutations: int = 199,
+        random_state: Any = None,
+    ) -> None:
+        self.n_directions = n_directions
+        self.n_slices = n_slices
+        self.categorical = categorical
+        self.shrinkage = shrinkage
+        self.test = test
+        self.level = level
+        self.n_permutations = n_permutations
+        self.random_state = random_state
 
     def _slices(self, data: ReductionData) -> list[Slices]:
         """The slices of every target."""
