@@ -77,3 +77,11 @@ def test_single_precision_is_sorted_as_well(monkeypatch):
     assert points.dtype == np.float32
     np.testing.assert_array_equal(points, np.sort(values, axis=1))
     np.testing.assert_array_equal(np.take_along_axis(values, order, axis=1), points)
+
+
+def test_blocks_of_rows_are_sorted_as_all_rows_are(monkeypatch):
+    values = np.random.default_rng(0).standard_normal((7, 30)).T.copy().T
+    expected = sorted_with_order(values)
+    monkeypatch.setattr(_sorting, "BLOCK_ENTRIES", 70)
+    for found, whole in zip(sorted_with_order(values), expected, strict=True):
+        np.testing.assert_array_equal(found, whole)

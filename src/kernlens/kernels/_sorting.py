@@ -18,6 +18,8 @@ from kernlens._compiled import compiled
 MOST_PLACES = 2**20
 #: Moves by insertion, as a multiple of the entries, after which an indirect sort takes over.
 MOST_MOVES = 4
+#: Entries whose keys are made at a time.
+BLOCK_ENTRIES = 2**17
 
 
 def sorted_with_order(values: FloatArray) -> tuple[FloatArray, NDArray[np.integer]]:
@@ -34,20 +36,30 @@ def sorted_with_order(values: FloatArray) -> tuple[FloatArray, NDArray[np.intege
     order : ndarray of int of shape (n_rows, n)
         ``points[j, k] = values[j, order[j, k]]``.
     """
+    n_rows, n = values.shape
+    index = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    points, order = np.empty(values.shape, values.dtype), np.empty(values.shape, index)
+    # A few rows at a time: keys of all of them would be as large as the numbers.
+    step = max(1, BLOCK_ENTRIES // max(1, n))
+    for start in range(0, n_rows, step):
+        part = slice(start, start + step)
+        _sort_block(np.ascontiguousarray(values[part]), points[part], order[part])
+    return points, order
+
+
+def _sort_block(values: FloatArray, points: FloatArray, order: NDArray[np.integer]) -> None:
+    """Write sorted rows and their order, by keys or else by an indirect sort."""
     n = values.shape[1]
-    values = np.ascontiguousarray(values)
     if n <= MOST_PLACES:
         last_bits = np.int64((1 << (n - 1).bit_length()) - 1)
         keys = np.empty(values.shape, dtype=np.int64)
         # Keys are made of the bits of double precision, which holds every single one exactly.
         pack_keys(values.astype(np.float64, copy=False).view(np.int64), last_bits, keys)
         keys.sort(axis=1)
-        points, places = np.empty_like(values), np.empty(values.shape, dtype=np.int32)
-        if settle_order(keys, last_bits, values, points, places, MOST_MOVES * values.size):
-            return points, places
-    order = np.argsort(values, axis=1)
-    index = np.int32 if n <= np.iinfo(np.int32).max else np.int64
-    return np.take_along_axis(values, order, axis=1), order.astype(index)
+        if settle_order(keys, last_bits, values, points, order, MOST_MOVES * values.size):
+            return
+    order[:] = np.argsort(values, axis=1)
+    points[:] = np.take_along_axis(values, order, axis=1)
 
 
 @compiled()
