@@ -47,9 +47,7 @@ def run(arguments: Sequence[str] = ()) -> None:
     print(
         f"budget {given.seconds:g} s; at most {given.rows} rows to learn from; seeds of splits 0 to"
     )
-    print(
-        f"{given.splits - 1} (experiment6: the published split); members are chosen on training rows"
-    )
+    print(f"{given.splits - 1} (experiment6: the published split)")
     for group in given.sets:
         _print_group(folder, group, given)
 

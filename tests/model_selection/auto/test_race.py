@@ -49,7 +49,7 @@ def race_of(toys, budget_seconds, n_rows=60, cv=3):
         Candidate(name, lambda k, seed, s=s, e=e: Toy(clock, s, e), kind, cost=s)
         for name, (s, e, kind) in toys.items()
     ]
-    rows = chosen_rows(cv, X[:, 0], None, False, 0)
+    rows = chosen_rows(cv, X, X[:, 0], None, False)
     splits = [Split(train, test, X[train], X[test], ("a", "b")) for train, test in rows]
     budget = Budget(budget_seconds, clock)
     race = Race(candidates, splits, X[:, 0], None, None, REGRESSION_SCORES["r2"], budget, 1, 0)
@@ -121,11 +121,32 @@ def test_an_interruption_reaches_the_caller():
 def test_groups_stay_together(classes):
     y = np.arange(60) % 2
     groups = np.repeat(np.arange(12), 5)
+    rows = np.random.default_rng(0).standard_normal((60, 2))
     for cv in (None, 4):
-        for train, test in chosen_rows(cv, y.astype(float), groups, classes, 0):
+        for train, test in chosen_rows(cv, rows, y.astype(float), groups, classes):
             assert not set(groups[train]) & set(groups[test])
 
 
 def test_many_rows_are_left_out_once():
-    (split,) = chosen_rows(None, np.zeros(20_000), None, False, 0)
+    rows = np.random.default_rng(0).standard_normal((20_000, 2))
+    (split,) = chosen_rows(None, rows, np.zeros(20_000), None, False)
     assert len(split[1]) == 4000
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_folds_follow_from_the_content_of_rows(classes):
+    rng = np.random.default_rng(0)
+    rows, y = rng.standard_normal((50, 3)), rng.integers(0, 2, 50).astype(float)
+    order = np.r_[rng.permutation(50), 7, 7, 7]
+    one = chosen_rows(5, rows, y, None, classes)
+    two = chosen_rows(5, 1000.0 * rows[order] - 3.0, y[order], None, classes)
+    for (_, test), (_, again) in zip(one, two, strict=True):
+        assert set(test) == set(order[again])
+
+
+def test_classes_of_one_row_are_always_learned_from():
+    rows = np.random.default_rng(0).standard_normal((30, 2))
+    y = np.r_[np.zeros(15), np.ones(14), 2.0]
+    splits = chosen_rows(3, rows, y, None, True)
+    assert len(splits) == 2
+    assert all(len(np.unique(y[train])) == 3 for train, _ in splits)

@@ -27,6 +27,7 @@ from kernlens.model_selection.auto.scores import (
     SMALLEST_PROBABILITY,
     Score,
 )
+from kernlens.model_selection.auto.splits import given_rows
 from kernlens.model_selection.auto.stacking import Stack, Stacker, Weigh, likelihood_shares
 
 #: Powers of probabilities that are looked at.
@@ -119,14 +120,15 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         self._check_parameters()
         labels = checked_labels(y)
         check_classification_targets(labels)
-        X, labels, weights, groups = checked_rows(X, labels, sample_weight, groups)
+        splits = given_rows(self.cv, labels, groups, classes=True)
+        X, labels, weights, groups, splits = checked_rows(X, labels, sample_weight, groups, splits)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         check_classes(self.classes_, type(self).__name__)
         if self.class_weight is not None:
             ones = np.ones(len(labels)) if weights is None else weights
             weights = class_weighted(self.class_weight, labels, ones)
         numbers = codes.astype(np.float64)
-        self._fit_table(X, numbers, labels, weights, groups, len(self.classes_))
+        self._fit_table(X, numbers, labels, weights, groups, splits, len(self.classes_))
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -170,7 +172,8 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         -------
         ndarray of shape (n_samples,)
         """
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        winners = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winners]
         return labels
 
     def _portfolio(self, y: FloatArray) -> list[Candidate]:

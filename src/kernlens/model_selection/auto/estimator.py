@@ -27,7 +27,7 @@ from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.scores import Score
-from kernlens.model_selection.auto.splits import Split, chosen_rows, prepared
+from kernlens.model_selection.auto.splits import Rows, Split, chosen_rows, prepared
 from kernlens.model_selection.auto.stacking import Stack, Stacker, Weigh
 from kernlens.model_selection.auto.trials import (
     Found,
@@ -78,6 +78,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         labels: Any,
         weights: FloatArray | None,
         groups: Any,
+        rows: Rows | None,
         n_classes: int | None,
     ) -> None:
         """Fit checked targets.
@@ -92,6 +93,8 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         weights : ndarray of shape (n_rows,) or None
             Positive for all rows.
         groups : array-like of shape (n_rows,) or None
+        rows : list of (train, test) or None
+            Splits that the user has chosen.
         n_classes : int or None
         """
         budget = Budget(float(self.time_budget))
@@ -101,9 +104,10 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         with ExitStack() as stack:
             stack.enter_context(working())
             stack.enter_context(single_threaded_blas())
-            rows = chosen_rows(self.cv, y, groups, n_classes is not None, seed)
             whole = clone(table)
             Z = np.asarray(whole.fit_transform(X, labels))
+            if rows is None:
+                rows = chosen_rows(self.cv, Z, y, groups, n_classes is not None)
             splits = prepared(rows, table, X, labels)
             race = Race(
                 self._portfolio(y),
@@ -156,6 +160,9 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
     def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> None:
         """Choose the members, fit them to all rows, and keep what people ask for."""
         trials = self._finished(race)
+        if not trials:
+            reasons = [f"{one.candidate.name}: {one.error}" for one in race.trials if one.error]
+            raise ValueError("No candidate could be fitted. " + "; ".join(reasons[:3]))
         stacker = self._stacker(race, trials)
         chosen = stacker.best() if self.ensemble else stacker.best_single()
         chosen = self._keep_errors(chosen, stacker)

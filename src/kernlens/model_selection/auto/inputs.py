@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_y, _num_samples
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._validation import check_weights
 from kernlens.base.arrays import named_overflow, regression_targets
+from kernlens.model_selection.auto.splits import Rows
 
 #: Folds need some rows on both sides.
 FEWEST_ROWS = 4
@@ -36,9 +37,16 @@ def checked_labels(y: Any) -> NDArray[Any]:
 
 
 def checked_rows(
-    X: Any, y: NDArray[Any], sample_weight: Any, groups: Any
-) -> tuple[Any, NDArray[Any], FloatArray | None, Any]:
+    X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, splits: Rows | None
+) -> tuple[Any, NDArray[Any], FloatArray | None, Any, Rows | None]:
     """Rows of positive weight.
+
+    Parameters
+    ----------
+    X, y, sample_weight, groups
+        As given to `fit`.
+    splits : list of (train, test) or None
+        Places of rows, if the user has chosen them.
 
     Returns
     -------
@@ -47,6 +55,7 @@ def checked_rows(
     y : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
+    splits : list of (train, test) or None
     """
     if isinstance(X, list | tuple):
         X = check_array(X, dtype=None, ensure_all_finite=False)
@@ -60,7 +69,7 @@ def checked_rows(
             "required: rows are left out to compare candidates."
         )
     if sample_weight is None:
-        return X, y, None, groups
+        return X, y, None, groups, splits
     weights = check_weights(sample_weight, np.empty((len(y), 1)))
     kept = np.flatnonzero(weights > 0.0)
     if len(kept) < FEWEST_ROWS:
@@ -70,4 +79,12 @@ def checked_rows(
     if len(kept) < len(y):
         X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
         groups = None if groups is None else groups[kept]
-    return X, y, weights, groups
+        if splits is not None:
+            splits = [(_among(kept, train), _among(kept, test)) for train, test in splits]
+    return X, y, weights, groups, splits
+
+
+def _among(kept: IntArray, rows: IntArray) -> IntArray:
+    """Places of rows among those that are kept; the others are left out."""
+    there = rows[np.isin(rows, kept)]
+    return np.searchsorted(kept, there)

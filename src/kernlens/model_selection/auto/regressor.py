@@ -19,6 +19,7 @@ from kernlens.model_selection.auto.inputs import checked_numbers, checked_rows
 from kernlens.model_selection.auto.intervals import conformal_margins
 from kernlens.model_selection.auto.parameters import PARAMETERS
 from kernlens.model_selection.auto.scores import REGRESSION_SCORES, Score
+from kernlens.model_selection.auto.splits import given_rows
 from kernlens.model_selection.auto.stacking import (
     Stack,
     Stacker,
@@ -153,10 +154,11 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         """
         self._check_parameters()
         y = checked_numbers(y)
-        X, y, weights, groups = checked_rows(X, y, sample_weight, groups)
+        splits = given_rows(self.cv, y, groups, classes=False)
+        X, y, weights, groups, splits = checked_rows(X, y, sample_weight, groups, splits)
         margin = MARGIN * float(np.ptp(y))
         self.bounds_ = (float(y.min()) - margin, float(y.max()) + margin)
-        self._fit_table(X, y, y, weights, groups, None)
+        self._fit_table(X, y, y, weights, groups, splits, None)
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-)
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils import _safe_indexing
 
 from kernlens._array import FloatArray, IntArray
+from kernlens._rows import row_hash
 
 #: Folds that `cv=None` makes.
 N_FOLDS = 5
 #: Beyond so many rows one part of them is left out once, which is enough to compare.
 MANY_ROWS = 10_000
-HELD_OUT = 0.2
+#: Decimals of a value, as a share of the range of its column, that tell rows apart.
+DIGITS = 9
+
+#: Places of the rows to learn from and of those to predict, of every split.
+Rows = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True)
@@ -50,56 +45,70 @@ class Split:
     names: tuple[str, ...]
 
 
-def chosen_rows(
-    cv: Any, y: Any, groups: Any, classes: bool, seed: int
-) -> list[tuple[IntArray, IntArray]]:
-    """Rows to learn from and rows to predict of every split.
+def given_rows(cv: Any, y: Any, groups: Any, classes: bool) -> Rows | None:
+    """Rows of every split of a splitter or an iterable of the user; None for a number of folds."""
+    if cv is None or isinstance(cv, int | np.integer):
+        return None
+    splitter = check_cv(cv, y, classifier=classes)
+    nothing = np.zeros((len(y), 1))
+    return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(nothing, y, groups)]
+
+
+def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:
+    """Rows to learn from and rows to predict of every fold.
 
     Parameters
     ----------
-    cv : None, int, splitter or iterable
-        None is five folds, and one part of a fifth beyond 10,000 rows.
+    cv : None or int
+        None is five folds, of which beyond 10,000 rows one is used.
+    Z : ndarray of shape (n_rows, n_columns)
+        Prepared rows. Folds follow from their content: equal rows are in one fold, and the order of
+        the rows does not matter.
     y : ndarray of shape (n_rows,)
         Targets, or numbers of classes.
     groups : array-like of shape (n_rows,) or None
         Rows of a group are never on both sides.
     classes : bool
         Whether y has classes, whose shares every part keeps.
-    seed : int
     """
-    if cv is None and len(y) > MANY_ROWS:
-        splitter = _one_part(groups is not None, classes, seed)
-    elif cv is None or isinstance(cv, int | np.integer):
-        splitter = _folds(int(cv or N_FOLDS), y, groups is not None, classes, seed)
-    else:
-        splitter = check_cv(cv, y, classifier=classes)
-    nothing = np.zeros((len(y), 1))
-    return [(train, test) for train, test in splitter.split(nothing, y, groups)]
+    number = max(2, min(int(cv or N_FOLDS), len(y)))
+    folds = _folds(number, Z, y, groups, classes)
+    if not folds:
+        raise ValueError("No rows can be left out: every class needs two rows that are different.")
+    return folds[:1] if cv is None and len(y) > MANY_ROWS else folds
 
 
-def _one_part(grouped: bool, classes: bool, seed: int) -> Any:
-    kind: Any = ShuffleSplit
-    if grouped:
-        kind = GroupShuffleSplit
-    elif classes:
-        kind = StratifiedShuffleSplit
-    return kind(n_splits=1, test_size=HELD_OUT, random_state=seed)
+def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:
+    if groups is not None:
+        splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
+        return list(splitter.split(Z, y, groups))
+    fold = np.empty(len(y), dtype=np.intp)
+    for stratum in np.unique(y) if classes else [None]:
+        members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
+        fold[members] = content_numbers(Z[members]) % number
+    masks = [fold == k for k in range(number)]
+    return [
+        (np.flatnonzero(~out), np.flatnonzero(out))
+        for out in masks
+        if out.any() and not out.all() and (not classes or _has_all(y[~out], y))
+    ]
 
 
-def _folds(number: int, y: Any, grouped: bool, classes: bool, seed: int) -> Any:
-    if grouped:
-        return StratifiedGroupKFold(number) if classes else GroupKFold(number)
-    number = max(2, min(number, len(y)))
-    if not classes:
-        return KFold(number, shuffle=True, random_state=seed)
-    rarest = int(np.bincount(y.astype(np.intp)).min())
-    if rarest < 2:
-        # A class of one row cannot be on both sides.
-        return KFold(number, shuffle=True, random_state=seed)
-    return StratifiedKFold(max(2, min(number, rarest)), shuffle=True, random_state=seed)
+def _has_all(y: FloatArray, everywhere: FloatArray) -> bool:
+    """Whether every class is among the rows; one without a row cannot be learned."""
+    return len(np.unique(y)) == len(np.unique(everywhere))
 
 
-def prepared(rows: Sequence[tuple[IntArray, IntArray]], table: Any, X: Any, y: Any) -> list[Split]:
+def content_numbers(Z: FloatArray) -> IntArray:
+    """Numbers 0, 1, ... of the distinct rows, in an order given by a hash of their content."""
+    spread = np.ptp(Z, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Rounded, so that units of a column and last digits decide nothing.
+        shares = (Z - Z.min(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    return np.unique(row_hash(np.round(shares, DIGITS)), return_inverse=True)[1]
+
+
+def prepared(rows: Rows, table: Any, X: Any, y: Any) -> list[Split]:
     """Prepare the tables of every split.
 
     Parameters
