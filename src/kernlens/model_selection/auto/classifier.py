@@ -53,7 +53,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         Power of the averaged probabilities, 1 if they are right as they are.
     leaderboard_, explanation_, member_names_, member_weights_, members_, table_, best_score_
         As those of :class:`AutoLensRegressor`.
-    components_, component_importances_, feature_importances_, column_importances_
+    components_, component_importances_, feature_importances_
         As those of :class:`AutoLensRegressor`.
     n_directions_, stability_, mean_, scale_, seconds_, status_, n_features_in_, feature_names_in_
         As those of :class:`AutoLensRegressor`.
@@ -104,7 +104,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
@@ -131,12 +131,28 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         self._fit_table(X, numbers, labels, weights, groups, splits, len(self.classes_))
         return self
 
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of the second class, or one score per class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Their softmax are the probabilities.
+        """
+        scores = self.predict_log_proba(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities, in the order of `classes_`.
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -151,7 +167,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -165,7 +181,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
 
         Returns

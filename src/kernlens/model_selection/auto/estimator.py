@@ -19,12 +19,11 @@ from kernlens._progress import make_display
 from kernlens._reports import FitProgress, Look
 from kernlens._result import Status
 from kernlens.base.contract import FeatureLearnerMixin
-from kernlens.base.directions_table import directions_table
-from kernlens.base.tabular import as_frame
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
+from kernlens.model_selection.auto.plain_table import PlainTable
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.scores import Score
 from kernlens.model_selection.auto.splits import Rows, Split, chosen_rows, prepared
@@ -37,7 +36,6 @@ from kernlens.model_selection.auto.trials import (
     predicted,
 )
 from kernlens.subspace import rising_signs
-from kernlens.tables import TablePreprocessor
 
 #: Share of the budget after which fits to all rows are asked to stop, unless they have not had
 #: this many times the seconds of a fit to a split.
@@ -100,7 +98,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         budget = Budget(float(self.time_budget))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         score = self._scores[self._scoring]
-        table = TablePreprocessor(random_state=seed)
+        table = PlainTable()
         with ExitStack() as stack:
             stack.enter_context(working())
             stack.enter_context(single_threaded_blas())
@@ -278,40 +276,6 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._board.to_frame()
 
-    def transform(self, X: Any) -> Any:
-        """Project on the agreed directions.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            With the columns given to `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_directions_)
-            ``(table_.transform(X) - mean_) @ components_.T``.
-        """
-        check_is_fitted(self)
-        return (self._prepared(X) - self.mean_) @ self.components_.T
-
-    def directions_frame(self) -> Any:
-        """Return the agreed directions as a data frame, a row per prepared column.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As that of the other feature learners, for the columns of ``table_``.
-        """
-        check_is_fitted(self)
-        table = directions_table(
-            [str(name) for name in self.table_.get_feature_names_out()],
-            [str(name) for name in self.get_feature_names_out()],
-            self.loadings_,
-            self.component_importances_,
-            self.column_importances_,
-        )
-        return as_frame(table)
-
     def _prepared(self, X: Any) -> FloatArray:
         rows: FloatArray = np.asarray(self.table_.transform(X), dtype=np.float64)
         return rows
@@ -342,8 +306,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        theirs = TablePreprocessor().__sklearn_tags__()
-        tags.input_tags = theirs.input_tags
+        tags.input_tags = PlainTable().__sklearn_tags__().input_tags
         tags.transformer_tags.preserves_dtype = ["float64"]
         # The clock decides how much is tried.
         tags.non_deterministic = True

@@ -51,13 +51,13 @@ def checked_rows(
     Returns
     -------
     X : table
-        As given, or as an array if it is a list.
+        As given, or as an array if it is a list or the like.
     y : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
     splits : list of (train, test) or None
     """
-    if isinstance(X, list | tuple):
+    if not hasattr(X, "shape"):
         X = check_array(X, dtype=None, ensure_all_finite=False)
     if groups is not None:
         groups = column_or_1d(groups)

@@ -36,9 +36,9 @@ MARGIN = 0.5
 class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     """Regression for people who do not want to choose: a table, a target, a time budget.
 
-    The table may have numbers, categories, dates and missing values; they are prepared by
-    :class:`~kernlens.TablePreprocessor`, inside every fold. Candidates of all families compete on
-    rows that are left out, and the best are averaged with the weights that these rows want.
+    Candidates of all families compete on rows that are left out, and the best are averaged with the
+    weights that these rows want. The table has numbers and no missing values; a pipeline can
+    prepare others.
 
     Parameters
     ----------
@@ -56,25 +56,23 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         Positive, sum 1.
     members_ : list of estimators
         Fitted to all prepared rows.
-    table_ : TablePreprocessor
-        Fitted to all rows.
+    table_ : transformer
+        Prepares the rows: checks them, and knows the names of the columns.
     best_score_ : float
         Score of the stack on rows left out, with weights that other folds have chosen.
-    components_ : ndarray of shape (n_directions_, n_prepared)
-        Directions that the members agree on, for the columns of ``table_``: eigenvectors of the
+    components_ : ndarray of shape (n_directions_, n_features)
+        Directions that the members agree on, for X in its own units: eigenvectors of the
         mean of their directions, weighted by weight and importance. The rows of
         ``loadings_ = components_ * scale_`` are orthonormal.
     component_importances_ : ndarray of shape (n_directions_,)
         Sum 1.
     feature_importances_ : ndarray of shape (n_features,)
-        Of the columns given to `fit`, sum 1.
-    column_importances_ : ndarray of shape (n_prepared,)
-        Of the columns of ``table_``.
+        Sum 1.
     n_directions_ : int
         Number of directions kept.
     stability_ : FoldStability or None
         How much the directions vary between folds, with intervals of their loadings.
-    mean_, scale_ : ndarray of shape (n_prepared,)
+    mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the prepared columns.
     errors_ : ndarray of shape (n_left_out,)
         y minus the prediction of rows left out.
@@ -139,7 +137,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Targets.
@@ -166,7 +164,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -183,7 +181,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : table or array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             Rows.
         coverage : float, default=0.9
             Between 0 and 1.

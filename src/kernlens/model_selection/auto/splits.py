@@ -114,7 +114,7 @@ def prepared(rows: Rows, table: Any, X: Any, y: Any) -> list[Split]:
     Parameters
     ----------
     rows : sequence of (train, test)
-    table : TablePreprocessor
+    table : transformer
         Cloned for every split.
     X : table
         As the user gave it.
