@@ -120,16 +120,7 @@ class KernelBlocks:
 
     @lazy
     def _held(self) -> list[KernelBlock]:
-        # In two arrays of this thread: pieces that threads allocate stay in heaps of their own.
-        shape = len(self.X), len(self.Z)
-        values, slopes = np.empty(shape), np.empty((shape[0], shape[1] if self.slopes else 0))
-
-        def held(rows: slice) -> KernelBlock:
-            block = self._block(rows)
-            values[rows], slopes[rows] = block.values, block.slopes
-            return KernelBlock(rows, block.images, values[rows], slopes[rows])
-
-        return self._run(held, self._slices)
+        return self._run(self._block, self._slices)
 
     @property
     def _slices(self) -> list[slice]:
