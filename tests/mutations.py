@@ -206,8 +206,8 @@ FAULTS = (
     ),
     Fault(
         "base/columns.py",
-        "    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0, weights=weights))",
-        "    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0))",
+        "np.average(np.square(centered, out=centered), axis=0, weights=weights)",
+        "np.average(np.square(centered, out=centered), axis=0)",
         "base/test_columns.py",
     ),
     Fault(

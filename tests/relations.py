@@ -180,7 +180,11 @@ def _single_precision(model, problem, fitted):
 
 def _as_if(fitted, problem, found, expected):
     """The values of the fitted model, moved by the difference of two others."""
-    return values_of(fitted, problem.rows) + (found - expected)
+    values = values_of(fitted, problem.rows)
+    if values.shape == found.shape == expected.shape:
+        return values + (found - expected)
+    # Without weights, another number of directions may be found than with them.
+    return values + (np.inf if found.shape != expected.shape else np.abs(found - expected).max())
 
 
 def _label_names(model, problem, fitted):
@@ -316,6 +320,11 @@ def difference(relation: Relation, model: BaseEstimator, problem: Problem) -> fl
         fitted = problem.fit(clone(model))
         expected = values_of(fitted, problem.rows)
         found = relation.other(clone(model), problem, fitted)
+    if found.shape != expected.shape:
+        return np.inf
+    # A transformer that finds no direction gives no values.
+    if not expected.size:
+        return 0.0
     return float(np.abs(found - expected).max() / (expected.std() or 1.0))
 
 
