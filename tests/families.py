@@ -28,6 +28,7 @@ from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.brownian_ridge.learner import BrownianLearner
 from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
+from kernlens.methods.mars.learner import SplineLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rfm.learner import MachineLearner
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
@@ -372,6 +373,24 @@ FAMILIES = (
         model_bytes=8 * 40 * (4 + 1),
         undrawn={},
         optional=frozenset({"alpha_search_"}),
+        method="learn",
+        iterative=False,
+    ),
+    Family(
+        name="MARS",
+        light={"minspan": 2, "endspan": 3, **QUICK},
+        narrow=None,
+        variants=(
+            {"degree": 3, "max_terms": 11, "fast_k": 2},
+            {"degree": 2, "minspan": "auto", "endspan": "auto", "standardize": False},
+            {"linear": False, "truncate": "auto", "penalty": 0.0, "threshold": 1e-6},
+        ),
+        regressor_only=({"linear": True, "degree": 2},),
+        checked=({"degree": 2, "fast_k": 2}, {"linear": False, "standardize": False}),
+        objects={"degree": 2},
+        objective=SplineLearner,
+        model_bytes=8 * 21 * (3 + 1),
+        undrawn={},
         method="learn",
         iterative=False,
     ),
