@@ -1,7 +1,8 @@
 """Multivariate adaptive regression splines as in the textbook: least squares afresh per knot.
 
 J. H. Friedman, "Multivariate Adaptive Regression Splines", Annals of Statistics 19, 1991:
-Algorithm 2 (forward), Algorithm 3 (backward), equations 30 (the criterion), 43 and 45 (spans of knots).
+Algorithm 2 (forward), Algorithm 3 (backward), equations 30 (the criterion), 43 and 45
+(spans of knots).
 """
 
 from __future__ import annotations
