@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import effective_n_jobs
 from kernlens._reports import Listener
+from kernlens._validation import check_count
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.names import resolve_feature_names
+from kernlens.methods.mars.columns import inputs_of_columns, is_list
 from kernlens.methods.mars.function import SplineFunction
 from kernlens.methods.mars.learner import SplineLearner
 from kernlens.methods.mars.plan import LearnedSplines, SplinePlan
 from kernlens.methods.mars.pruning import effective_parameters
-from kernlens.methods.mars.summary import SplineSummary, summarize
+from kernlens.methods.mars.summary import DIGITS, SplineSummary, summarize, units_of_terms
 from kernlens.methods.mars.terms import Terms
 from kernlens.subspace import shares_of
 
 
 class BaseSplines(FittingMixin):
     """Arguments of the estimator, and how they become a fit."""
+
+    _optional: ClassVar[tuple[str, ...]] = ("cv_path_",)
 
     term_inputs_: IntArray
     knots_: FloatArray
@@ -42,8 +47,11 @@ class BaseSplines(FittingMixin):
         minspan: int | str = "auto",
         endspan: int | str = "auto",
         fast_k: int | None = 20,
-        linear: bool | str = "auto",
-        n_directions: int | str = "auto",
+        linear: Any = "auto",
+        interactions: Any = None,
+        new_column_penalty: float = 0.0,
+        pruning: int | str | None = "gcv",
+        n_directions: int | str = "importance",
         truncate: float | str | None = None,
         standardize: bool = True,
         n_jobs: int | None = None,
@@ -59,6 +67,9 @@ class BaseSplines(FittingMixin):
         self.endspan = endspan
         self.fast_k = fast_k
         self.linear = linear
+        self.interactions = interactions
+        self.new_column_penalty = new_column_penalty
+        self.pruning = pruning
         self.n_directions = n_directions
         self.truncate = truncate
         self.standardize = standardize
@@ -85,8 +96,30 @@ class BaseSplines(FittingMixin):
             minspan=None if self.minspan == "auto" else int(self.minspan),
             endspan=None if self.endspan == "auto" else int(self.endspan),
             fast_k=None if self.fast_k is None else int(self.fast_k),
-            linear=self.linear if isinstance(self.linear, str) else bool(self.linear),
+            linear=self._lines(data),
+            groups=self._groups(data),
+            new_input_penalty=float(self.new_column_penalty),
+            pruning=self.pruning if self.pruning in (None, "gcv", "cv") else int(self.pruning),
         )
+
+    def _lines(self, data: FitData) -> tuple[bool | str, ...]:
+        """For every input whether it enters as a line."""
+        n_inputs, given = data.columns.n_inputs, self.linear
+        if is_list(given):
+            lines = self._inputs_of("linear", given, data)
+            return tuple(True if one in lines else "auto" for one in range(n_inputs))
+        return (given if isinstance(given, str) else bool(given),) * n_inputs
+
+    def _groups(self, data: FitData) -> tuple[frozenset[int], ...] | None:
+        """Inputs that may be multiplied."""
+        if self.interactions is None:
+            return None
+        groups = (self._inputs_of("interactions", group, data) for group in self.interactions)
+        return tuple(groups)
+
+    def _inputs_of(self, argument: str, given: Any, data: FitData) -> frozenset[int]:
+        names, columns = getattr(self, "feature_names_in_", None), data.columns
+        return inputs_of_columns(argument, given, len(columns.mean), names, columns.used)
 
     def _memory(self, data: FitData, plan: SplinePlan) -> Memory:
         n_rows, n_inputs = data.rows.X.shape
@@ -113,11 +146,19 @@ class BaseSplines(FittingMixin):
         self.n_effective_parameters_ = effective_parameters(n_terms, plan.penalty)
         self.n_subsets_ = data.columns.embed(1.0 * learned.n_subsets[None])[0].astype(np.int64)
         self.gcv_importances_ = shares_of(data.columns.embed(learned.gcv_drops[None])[0])
+        self.rss_importances_ = shares_of(data.columns.embed(learned.rss_drops[None])[0])
+        if learned.cv_path is not None:
+            self.cv_path_ = learned.cv_path
 
     # The model as text
 
-    def summary(self) -> SplineSummary:
+    def summary(self, digits: int = DIGITS) -> SplineSummary:
         """The terms and their coefficients, in the units of X and y, as text and as a table.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Of coefficients, and of knots beside the deviation of their column; 17 are all.
 
         Returns
         -------
@@ -125,7 +166,25 @@ class BaseSplines(FittingMixin):
             Prints as a formula; `to_frame` gives a data frame with a row per term.
         """
         check_is_fitted(self)
-        return summarize(self, resolve_feature_names(self))
+        check_count("digits", digits)
+        return summarize(self, resolve_feature_names(self), digits)
+
+    def term_values(self, X: ArrayLike) -> FloatArray:
+        """Values of the terms, in the units of X: what another model may be fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms)
+            In the order of `summary`, the constant first; their sum with the coefficients of
+            `summary` is the prediction, unless `truncate` cuts it off.
+        """
+        inputs = self._columns.apply(self._checked_rows(X))
+        return self._function.terms.values(inputs) * units_of_terms(self)
 
     def to_frame(self) -> Any:
         """Return the terms and their coefficients as a data frame.

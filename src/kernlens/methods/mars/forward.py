@@ -86,6 +86,8 @@ class ForwardPass:
         self._orders = [np.argsort(-x, kind="stable").astype(np.int32) for x in self._columns]
         #: Last drop below every parent, and the step that looked.
         self._drops, self._looked = [np.inf], [0]
+        #: Inputs that a term has.
+        self._known: set[int] = set()
 
     @property
     def share_left(self) -> float:
@@ -100,7 +102,7 @@ class ForwardPass:
         if not room or few or self.share_left <= ROUNDING:
             return False
         best = self._best()
-        if best is None or best.drop < plan.threshold * self.total:
+        if best is None or self._worth(best) < plan.threshold * self.total:
             return False
         self._add(best)
         self.n_steps += 1
@@ -120,10 +122,17 @@ class ForwardPass:
                 one = of_column[place]
                 if one is None:
                     continue
-                self._drops[parent] = max(self._drops[parent], one.drop)
-                if best is None or one.drop > best.drop:
+                worth = self._worth(one)
+                self._drops[parent] = max(self._drops[parent], worth)
+                if best is None or worth > self._worth(best):
                     best = one
         return best
+
+    def _worth(self, one: Candidate) -> float:
+        """What a candidate takes away, less for an input that no term has yet."""
+        if one.column in self._known:
+            return one.drop
+        return one.drop / (1.0 + self.plan.new_input_penalty)
 
     def _parents(self) -> list[int]:
         """Terms that may get another factor; with `fast_k` those that promise most."""
@@ -143,24 +152,25 @@ class ForwardPass:
         found: list[Candidate | None] = []
         out = np.zeros(5)
         plan, n_inputs = self.plan, self.X.shape[1]
+        linear = plan.linear[column]
         for parent in parents:
-            if column in self.terms.inputs[parent]:
+            factors = self.terms.factors(parent)
+            if column in factors or not plan.allows({*factors, column}):
                 found.append(None)
                 continue
             b = np.ascontiguousarray(self.values[:, parent])
-            n_factors = int(self.terms.degrees[parent]) + 1
             span, end = plan.minspan, plan.endspan
             if span is None:
                 span = friedman_minspan(n_inputs, int(np.count_nonzero(b > 0.0)))
             if end is None:
-                end = friedman_endspan(n_inputs, n_factors)
-            sweep = plan.linear is not True
+                end = friedman_endspan(n_inputs, len(factors) + 1)
+            sweep = linear is not True
             terms = len(self.terms)
             best_knot(
                 x, order, b, self._roots, self._basis, terms, self._rest, span, end, sweep, out
             )
             line, new_line, gain, knot, has_knot = map(float, out)
-            if plan.linear is False and not has_knot:
+            if linear is False and not has_knot:
                 found.append(None)
                 continue
             one = Candidate(parent, column, line, new_line > 0, gain, knot, has_knot > 0)
@@ -169,7 +179,8 @@ class ForwardPass:
 
     def _add(self, best: Candidate) -> None:
         """Add a pair, one of it where the other is in the span already, or a line."""
-        wanted = best.gain >= self.plan.threshold * self.total or self.plan.linear is False
+        only_hinges = self.plan.linear[best.column] is False
+        wanted = best.gain >= self.plan.threshold * self.total or only_hinges
         if best.has_knot and (wanted or not best.new_line):
             for sign in (1, -1):
                 self._add_term(best.parent, best.column, best.knot, sign)
@@ -194,6 +205,7 @@ class ForwardPass:
         self._take_off(new)
         self.terms = self.terms.with_factor(parent, column, knot, sign)
         self.values = np.column_stack([self.values, values])
+        self._known.add(column)
         self._drops.append(np.inf)
         self._looked.append(self.n_steps)
 

@@ -26,8 +26,14 @@ class SplinePlan:
         None for Friedman's formulas.
     fast_k : int or None
         Parents that a step looks at; None for all of them.
-    linear : bool or "auto"
-        Whether columns enter as lines.
+    linear : tuple of bool or "auto", one per input
+        Whether an input enters as a line.
+    groups : tuple of frozenset of int, or None
+        Inputs that may be multiplied; None for all.
+    new_input_penalty : float
+        What a new input lowers the error by is divided by 1 plus this.
+    pruning : "gcv", "cv", int or None
+        How many terms stay.
     """
 
     max_terms: int
@@ -37,7 +43,16 @@ class SplinePlan:
     minspan: int | None
     endspan: int | None
     fast_k: int | None
-    linear: bool | str
+    linear: tuple[bool | str, ...]
+    groups: tuple[frozenset[int], ...] | None = None
+    new_input_penalty: float = 0.0
+    pruning: str | int | None = "gcv"
+
+    def allows(self, inputs: set[int]) -> bool:
+        """Whether a term may be a product of these inputs."""
+        if len(inputs) == 1 or self.groups is None:
+            return True
+        return any(inputs <= group for group in self.groups)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +67,15 @@ class LearnedSplines(Learned):
         Their shares of the variance that is left.
     n_subsets : ndarray of int of shape (n_inputs,)
         Subsets up to the chosen one that use an input.
-    gcv_drops : ndarray of shape (n_inputs,)
-        What these lower the error by.
+    gcv_drops, rss_drops : ndarray of shape (n_inputs,)
+        What these lower the error by, and the squared error.
+    cv_path : ndarray of shape (n_sizes,) or None
+        Mean squared errors of held-out rows, where these chose the size.
     """
 
     gcv_path: FloatArray
     rss_path: FloatArray
     n_subsets: IntArray
     gcv_drops: FloatArray
+    rss_drops: FloatArray
+    cv_path: FloatArray | None = None

@@ -32,16 +32,18 @@ class Pruned:
     rss : ndarray of shape (n_terms,)
         Their squared errors.
     gcv : ndarray of shape (n_terms,)
+    coefs : tuple of ndarray of shape (size, n_targets)
+        Coefficients of every subset.
     """
 
     subsets: tuple[IntArray, ...]
     rss: FloatArray
     gcv: FloatArray
+    coefs: tuple[FloatArray, ...]
 
-    @property
-    def best(self) -> int:
-        """Position of the subset of least error, the smallest of those."""
-        return int(np.argmin(self.gcv))
+    def best(self, most: int | None = None) -> int:
+        """Position of the subset of least error, the smallest of those, of `most` terms."""
+        return int(np.argmin(self.gcv[:most]))
 
 
 def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned:
@@ -69,7 +71,7 @@ def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned
     rest = float(np.sum(np.square(Y - Q @ products)))
     G = inverse @ inverse.T
     kept = np.arange(len(R))
-    subsets, rss = [kept], [rest]
+    subsets, rss, coefs = [kept], [rest], [coef / lengths[:, None]]
     while len(kept) > 1:
         costs = np.sum(np.square(coef[1:]), axis=1) / np.diagonal(G)[1:]
         worst = 1 + int(np.argmin(costs))
@@ -81,6 +83,7 @@ def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned
         kept = np.delete(kept, worst)
         subsets.append(kept)
         rss.append(rest)
+        coefs.append(coef / lengths[kept, None])
     sizes = range(1, len(subsets) + 1)
     errors = np.array([gcv(e, m, n_rows, penalty) for m, e in zip(sizes, rss[::-1], strict=True)])
     finite = np.isfinite(errors)
@@ -88,5 +91,8 @@ def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned
     if not finite[0]:
         errors[0] = rss[-1] / n_rows
     return Pruned(
-        tuple(subsets[::-1][:n_finite]), np.array(rss[::-1][:n_finite]), errors[:n_finite]
+        tuple(subsets[::-1][:n_finite]),
+        np.array(rss[::-1][:n_finite]),
+        errors[:n_finite],
+        tuple(coefs[::-1][:n_finite]),
     )

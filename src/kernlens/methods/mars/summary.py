@@ -14,6 +14,8 @@ from kernlens.base.tabular import Tabular
 
 #: Digits of coefficients, and of a knot beyond the size of its column's deviation.
 DIGITS = 4
+#: Columns that the text names at most.
+MOST_NAMES = 12
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,6 +31,12 @@ class SplineSummary(Tabular):
     gcv, rsq, grsq : float
         Generalised cross-validation error for targets of standard deviation 1, R2 of the training
         rows, and the R2 that the former stands for.
+    n_tried : int
+        Terms before the pruning.
+    columns : tuple of str
+        Columns of the terms, most important first.
+    digits : int
+        Of the text.
     """
 
     terms: tuple[str, ...]
@@ -36,18 +44,24 @@ class SplineSummary(Tabular):
     gcv: float
     rsq: float
     grsq: float
+    n_tried: int
+    columns: tuple[str, ...]
+    digits: int = DIGITS
 
     def formula(self, target: int = 0) -> str:
         """The function of one target on one line."""
+        return " ".join(self._parts(target))
+
+    def _parts(self, target: int) -> list[str]:
         parts: list[str] = []
         for name, value in zip(self.terms, self.coef[target], strict=True):
-            size = f"{abs(value):.{DIGITS}g}"
+            size = f"{abs(value):.{self.digits}g}"
             text = size if name == "1" else f"{size} * {name}"
             if not parts:
                 parts.append(f"-{text}" if value < 0 else text)
             else:
                 parts.append(f"{'-' if value < 0 else '+'} {text}")
-        return " ".join(parts)
+        return parts
 
     def _table(self) -> Table:
         names = ["term", *_coefficient_names(len(self.coef))]
@@ -55,40 +69,71 @@ class SplineSummary(Tabular):
 
     def __str__(self) -> str:
         several = len(self.coef) > 1
-        lines = [
-            (f"y{target} = " if several else "y = ") + self.formula(target)
-            for target in range(len(self.coef))
-        ]
-        lines.append(
-            f"{len(self.terms)} terms, R2 {self.rsq:.3f}, "
-            f"by generalised cross-validation {self.grsq:.3f}"
+        lines = []
+        for target in range(len(self.coef)):
+            first, *others = self._parts(target)
+            lines.append((f"y{target} = " if several else "y = ") + first)
+            lines.extend(f"    {part}" for part in others)
+        named = ", ".join(self.columns[:MOST_NAMES]) or "none"
+        more = ", ..." if len(self.columns) > MOST_NAMES else ""
+        return "\n".join(
+            [
+                *lines,
+                f"{len(self.terms)} terms of {self.n_tried}; R2 {self.rsq:.3f}, "
+                f"by generalised cross-validation {self.grsq:.3f}",
+                f"columns, most important first: {named}{more}",
+            ]
         )
-        return "\n".join(lines)
 
 
 def _coefficient_names(n_targets: int) -> list[str]:
     return ["coef"] if n_targets == 1 else [f"coef{target}" for target in range(n_targets)]
 
 
-def summarize(model: Any, names: Sequence[str]) -> SplineSummary:
+def summarize(model: Any, names: Sequence[str], digits: int = DIGITS) -> SplineSummary:
     """The terms of a fitted model, whose columns have `names`."""
-    used, mean, scale = model.inputs_, model.mean_, model.scale_
+    mean, scale = model.mean_, model.scale_
     coef = model.coef_ * model._target_scale[:, None]
     coef[:, 0] += model._target_mean
-    texts = []
-    for term, row in enumerate(model.term_inputs_):
+    with np.errstate(over="ignore"):
+        coef = coef / units_of_terms(model)
+    if not np.isfinite(coef).all():
+        raise ValueError("The coefficients overflow in the units of X; rescale its columns.")
+    texts: list[str] = []
+    seen: set[int] = set()
+    for term, columns in enumerate(columns_of_terms(model)):
         factors = []
-        for place in range(int(np.sum(row >= 0))):
-            column = used[row[place]] if len(used) else 0
-            knot = mean[column] + scale[column] * model.knots_[term, place]
-            coef[:, term] /= scale[column]
+        for place, column in enumerate(columns):
+            knot = float(mean[column] + scale[column] * model.knots_[term, place])
             sign = int(model.signs_[term, place])
-            factors.append(factor_text(str(names[column]), float(knot), float(scale[column]), sign))
+            factors.append(factor_text(names[column], knot, float(scale[column]), sign, digits))
+        seen.update(columns)
         texts.append(" * ".join(factors) or "1")
-    return SplineSummary(tuple(texts), coef, model.gcv_, model.rsq_, model.grsq_)
+    ranked = sorted(seen, key=lambda column: (-model.gcv_importances_[column], column))
+    return SplineSummary(
+        tuple(texts),
+        coef,
+        model.gcv_,
+        model.rsq_,
+        model.grsq_,
+        len(model.gcv_path_),
+        tuple(names[column] for column in ranked),
+        digits,
+    )
 
 
-def factor_text(name: str, knot: float, unit: float, sign: int) -> str:
+def columns_of_terms(model: Any) -> list[list[int]]:
+    """Columns of X that the factors of every term have."""
+    return [[int(model.inputs_[one]) for one in row if one >= 0] for row in model.term_inputs_]
+
+
+def units_of_terms(model: Any) -> FloatArray:
+    """What terms of standardised columns are multiplied by in the units of X, (n_terms,)."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.array([np.prod(model.scale_[columns]) for columns in columns_of_terms(model)])
+
+
+def factor_text(name: str, knot: float, unit: float, sign: int, digits: int = DIGITS) -> str:
     """One factor, with the digits of the knot that a column of this deviation shows.
 
     Examples
@@ -97,7 +142,7 @@ def factor_text(name: str, knot: float, unit: float, sign: int) -> str:
     ('h(x1 - 0.5)', 'h(-2012.25 - x1)')
     """
     above = np.log10(max(abs(knot) / unit, 1.0)) if unit > 0.0 else 0.0
-    value = f"{abs(knot):.{int(np.clip(DIGITS + np.ceil(above), DIGITS, 17))}g}"
+    value = f"{abs(knot):.{int(min(17, digits + np.ceil(above)))}g}"
     if sign < 0:
         return f"h({'-' if knot < 0 else ''}{value} - {name})"
     inner = f"{name} {'+' if knot < 0 else '-'} {value}"

@@ -44,6 +44,10 @@ class Terms:
         """Number of factors of every term, (n_terms,)."""
         return np.asarray(np.sum(self.inputs >= 0, axis=1))
 
+    def factors(self, term: int) -> set[int]:
+        """Inputs of one term."""
+        return {int(one) for one in self.inputs[term] if one >= 0}
+
     def uses(self, n_inputs: int) -> np.ndarray:
         """Whether a term uses an input, (n_terms, n_inputs)."""
         used = np.zeros((len(self), n_inputs), dtype=bool)
