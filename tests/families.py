@@ -385,7 +385,10 @@ FAMILIES = (
             {"degree": 2, "minspan": "auto", "endspan": "auto", "standardize": False},
             {"linear": False, "truncate": "auto", "penalty": 0.0, "threshold": 1e-6},
         ),
-        regressor_only=({"linear": True, "degree": 2},),
+        regressor_only=(
+            {"linear": True, "degree": 2},
+            {"linear": [0], "interactions": [[0, 1]], "degree": 2, "pruning": "cv"},
+        ),
         checked=({"degree": 2, "fast_k": 2}, {"linear": False, "standardize": False}),
         objects={"degree": 2},
         objective=SplineLearner,

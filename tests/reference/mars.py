@@ -77,25 +77,33 @@ def gcv(error, n_terms, weights, penalty):
 
 
 def forward(X, y, weights, *, degree=1, max_terms=21, penalty=2.0, threshold=0.001,
-            minspan=None, endspan=None):  # fmt: skip
-    """Terms in the order in which they come, each a tuple of factors."""
+            minspan=None, endspan=None, lines=(), groups=None, new_column_penalty=0.0):  # fmt: skip
+    """Terms in the order in which they come, each a tuple of factors.
+
+    Columns in `lines` have no knots, those of a product are in one of `groups`, and what a column
+    explains that no term has yet counts less.
+    """
     terms = [()]
     _, error = least_squares(basis(X, terms), y, weights)
     total = error
     while len(terms) + 2 <= max_terms and effective(len(terms) + 2, penalty) < weights.sum():
         B = basis(X, terms)
-        best = (0.0, None)
+        known = {f[0] for term in terms for f in term}
+        best = (0.0, 0.0, None)
         for term in terms:
             if len(term) == degree:
                 continue
             b = term_values(X, term)
             for column in range(X.shape[1]):
-                if column in [f[0] for f in term]:
+                factors = {f[0] for f in term}
+                if column in factors or not allowed({*factors, column}, groups):
                     continue
-                best = max(best, _candidate(X, y, weights, B, term, b, column, error,
-                                            (minspan, endspan)), key=lambda c: c[0])  # fmt: skip
-        drop, found = best
-        if found is None or drop < threshold * total:
+                spans = None if column in lines else (minspan, endspan)
+                drop, found = _candidate(X, y, weights, B, term, b, column, error, spans)
+                worth = drop if column in known else drop / (1 + new_column_penalty)
+                best = max(best, (worth, drop, found), key=lambda c: c[0])
+        worth, drop, found = best
+        if found is None or worth < threshold * total:
             break
         term, column, line, knot = found
         if knot is not None and (line is None or drop - line >= threshold * total):
@@ -112,6 +120,11 @@ def forward(X, y, weights, *, degree=1, max_terms=21, penalty=2.0, threshold=0.0
     return terms
 
 
+def allowed(columns, groups):
+    """Whether a term may have these columns."""
+    return len(columns) == 1 or groups is None or any(columns <= set(group) for group in groups)
+
+
 def _candidate(X, y, weights, B, term, b, column, error, spans):
     """Drop of the best pair below a term, and (term, column, drop of the line or None, knot)."""
     x = X[:, column]
@@ -123,7 +136,8 @@ def _candidate(X, y, weights, B, term, b, column, error, spans):
         _, base = least_squares(wide, y, weights)
         line = error - base
     drop, knot = error - base, None
-    for t in knots(x, b > 0, X.shape[1], len(term) + 1, *spans):
+    places = [] if spans is None else knots(x, b > 0, X.shape[1], len(term) + 1, *spans)
+    for t in places:
         u = b * np.maximum(x - t, 0.0)
         if not u.any() or not is_new(wide, u, weights):
             continue
@@ -135,17 +149,37 @@ def _candidate(X, y, weights, B, term, b, column, error, spans):
     return drop, (term, column, line, knot)
 
 
-def backward(X, y, weights, terms, penalty):
-    """The subset of least error along the pruning, and the errors by size."""
-    kept = list(terms)
-    _, error = least_squares(basis(X, kept), y, weights)
-    visited = [(gcv(error, len(kept), weights, penalty), list(kept))]
-    while len(kept) > 1:
+def pruned_subsets(X, y, weights, terms):
+    """Subsets of 1, 2, ... terms: each is the next one without the term that costs least."""
+    subsets = [list(terms)]
+    while len(subsets[0]) > 1:
+        kept = subsets[0]
         smaller = [kept[:j] + kept[j + 1 :] for j in range(1, len(kept))]
         errors = [least_squares(basis(X, s), y, weights)[1] for s in smaller]
-        kept = smaller[int(np.argmin(errors))]
-        visited.append((gcv(min(errors), len(kept), weights, penalty), list(kept)))
-    return min(visited[::-1], key=lambda one: one[0])[1], np.array([v[0] for v in visited[::-1]])
+        subsets.insert(0, smaller[int(np.argmin(errors))])
+    return subsets
+
+
+def backward(X, y, weights, terms, penalty):
+    """The subset of least error along the pruning, and the errors by size."""
+    subsets = pruned_subsets(X, y, weights, terms)
+    rss = [least_squares(basis(X, subset), y, weights)[1] for subset in subsets]
+    errors = [gcv(error, m, weights, penalty) for m, error in enumerate(rss, start=1)]
+    return subsets[int(np.argmin(errors))], np.array(errors)
+
+
+def held_out_errors(X, y, weights, folds, n_sizes, **options):
+    """Mean squared errors of rows left out, by subsets of 1 to n_sizes terms of the others."""
+    errors = np.zeros(n_sizes)
+    for train, test in folds:
+        seen = X[train], y[:, train], weights[train]
+        subsets = pruned_subsets(*seen, forward(*seen, **options))
+        for size in range(n_sizes):
+            subset = subsets[min(size, len(subsets) - 1)]
+            coef, _ = least_squares(basis(X[train], subset), *seen[1:])
+            rest = y[:, test].T - basis(X[test], subset) @ coef
+            errors[size] += weights[test] @ np.sum(rest**2, axis=1)
+    return errors / (weights.sum() * len(y))
 
 
 def best_of_all(X, y, weights, terms, penalty):

@@ -7,7 +7,10 @@ import pytest
 
 from families import inputs_of, targets_of
 from kernlens import MARSRegressor
+from kernlens._rows import CanonicalRows
 from kernlens.methods.mars.forward import friedman_endspan, friedman_minspan
+from kernlens.methods.mars.learner import PRUNING_FOLDS, SplineLearner
+from kernlens.methods.mars.plan import SplinePlan
 from kernlens.methods.mars.pruning import prune
 from reference import mars
 
@@ -40,6 +43,18 @@ def terms_of(model):
     ]
 
 
+def for_textbook(model, options):
+    """Options with columns as inputs of the model, in the words of the oracle."""
+    place = {int(column): at for at, column in enumerate(model.inputs_)}
+    options = dict(options)
+    if "linear" in options:
+        options["lines"] = [place[column] for column in options.pop("linear")]
+    if "interactions" in options:
+        given = options.pop("interactions")
+        options["groups"] = [[place[column] for column in group] for group in given]
+    return options
+
+
 def weights_of(n, weighted):
     if not weighted:
         return None
@@ -56,6 +71,9 @@ def weights_of(n, weighted):
         ("product", {"degree": 3, "max_terms": 9, "minspan": 4, "endspan": 5}),
         ("targets", {"degree": 2, "max_terms": 9}),
         ("ties", {"degree": 2, "max_terms": 9, "minspan": 2, "endspan": 3}),
+        ("product", {"degree": 2, "max_terms": 9, "linear": [1]}),
+        ("product", {"degree": 3, "max_terms": 9, "interactions": [[1, 2], [0, 2]]}),
+        ("targets", {"degree": 2, "max_terms": 9, "new_column_penalty": 3.0}),
     ],
 )
 def test_the_model_is_that_of_the_textbook(kind, options, weighted):
@@ -65,7 +83,9 @@ def test_the_model_is_that_of_the_textbook(kind, options, weighted):
     used = np.ones(len(X)) if weights is None else weights
     relative = used * used.sum() / (used @ used)
     inputs, targets = inputs_of(model, X), targets_of(model, y, weights)
-    terms, coef, errors = mars.fit(inputs, targets, relative, model.alpha_, **options)
+    terms, coef, errors = mars.fit(
+        inputs, targets, relative, model.alpha_, **for_textbook(model, options)
+    )
     ours = terms_of(model)
     assert [[(c, s) for c, _, s in term] for term in ours] == [
         [(c, s) for c, _, s in term] for term in terms
@@ -101,8 +121,11 @@ def test_pruning_follows_least_squares():
         assert subset[0] == 0
         expected = mars.least_squares(B[:, subset], y, weights)[1]
         np.testing.assert_allclose(error, expected, rtol=1e-10)
+    for subset, found in zip(pruned.subsets, pruned.coefs, strict=True):
+        coef = mars.least_squares(B[:, subset], y, weights)[0]
+        np.testing.assert_allclose(found, coef, rtol=1e-8, atol=1e-10)
     least = mars.best_of_all(X, y, weights, terms, 2.0)
-    np.testing.assert_allclose(pruned.gcv[pruned.best], least, rtol=1e-9)
+    np.testing.assert_allclose(pruned.gcv[pruned.best()], least, rtol=1e-9)
 
 
 def test_planted_hinges_are_recovered():
@@ -196,9 +219,17 @@ def test_the_formula_is_the_function():
     np.testing.assert_allclose(written, model.predict(frame), atol=2e-2)
     text = str(summary)
     assert text.startswith("y = ")
-    assert "h(" in text
-    assert "size" in text
-    assert f"{len(table)} terms" in text
+    assert f"{len(table)} terms of {len(model.gcv_path_)}; R2 {model.rsq_:.3f}" in text
+    first, *others = text.splitlines()[: len(table)]
+    assert " ".join([first.removeprefix("y = "), *map(str.strip, others)]) == summary.formula()
+    exact = eval(model.summary(17).formula(), {"h": h, **names})
+    np.testing.assert_allclose(exact, model.predict(frame), rtol=1e-9)
+    importances = dict(zip(frame, model.gcv_importances_, strict=True))
+    ranked = text.splitlines()[-1].removeprefix("columns, most important first: ").split(", ")
+    assert ranked == sorted(ranked, key=lambda name: -importances[name])
+    assert set(ranked) == {name for name in frame if any(name in t for t in table["term"])}
+    total = model.term_values(frame) @ summary.coef[0]
+    np.testing.assert_allclose(total, model.predict(frame), rtol=1e-10)
     np.testing.assert_allclose(model.rsq_, model.score(frame, y), rtol=1e-6)
 
 
@@ -225,3 +256,69 @@ def test_terms_and_the_penalty_are_limits():
     full = MARSRegressor(penalty=0.0, n_directions=1).fit(X, y)
     assert full.n_effective_parameters_ == len(full.knots_)
     assert full.rsq_ >= MARSRegressor(n_directions=1).fit(X, y).rsq_
+
+
+def test_the_number_of_terms_is_that_of_held_out_rows():
+    X, y = draw("targets")
+    X, y = X / X.std(axis=0), y.T / y.std(axis=0)[:, None]
+    weights = weights_of(len(X), True)
+    rows = CanonicalRows(X, y, weights, np.arange(len(X)))
+    plan = SplinePlan(9, 2, 3.0, 0.001, None, None, None, ("auto",) * 3, pruning="cv")
+    learned = SplineLearner(plan, rows).learn()
+    options = {"degree": 2, "max_terms": 9, "penalty": 3.0}
+    folds, n_sizes = rows.folds(PRUNING_FOLDS), len(learned.gcv_path)
+    expected = mars.held_out_errors(X, y, weights, folds, n_sizes, **options)
+    np.testing.assert_allclose(learned.cv_path, expected, rtol=1e-7)
+    assert len(learned.function.terms) == 1 + np.argmin(expected)
+    model = MARSRegressor(pruning="cv").fit(X, y.T)
+    assert len(model.knots_) == 1 + np.argmin(model.cv_path_)
+    assert not hasattr(model.set_params(pruning="gcv").fit(X, y.T), "cv_path_")
+
+
+def test_pruning_by_number_and_none():
+    X, y = draw("additive")
+    whole = MARSRegressor(pruning=None).fit(X, y)
+    assert len(whole.knots_) == len(whole.gcv_path_)
+    for most in range(1, 6):
+        model = MARSRegressor(pruning=most).fit(X, y)
+        assert len(model.knots_) == 1 + np.argmin(model.gcv_path_[:most])
+        np.testing.assert_array_equal(model.gcv_path_, whole.gcv_path_)
+
+
+def test_importances_are_drops_along_the_pruning():
+    """Columns of a planted sum, of which one explains far more, by hand from subsets."""
+    rng = np.random.default_rng(8)
+    X = rng.uniform(-1.0, 1.0, size=(200, 3))
+    y = 5.0 * np.abs(X[:, 1]) + np.abs(X[:, 2]) + 0.01 * rng.standard_normal(200)
+    model = MARSRegressor().fit(X, y)
+    for shares in (model.gcv_importances_, model.rss_importances_):
+        np.testing.assert_allclose(shares.sum(), 1.0)
+        assert shares[1] > shares[2] > 10.0 * shares[0]
+    assert model.n_subsets_[1] >= model.n_subsets_[2] > model.n_subsets_[0]
+    assert model.n_subsets_[1] == len(model.knots_) - 1
+
+
+def test_columns_by_name_are_columns_by_number():
+    import pandas as pd
+
+    X, y = draw("product")
+    frame = pd.DataFrame(X, columns=["size", "age", "depth"])
+    frame.insert(0, "same", 1.0)
+    named = {"linear": ["age"], "interactions": [{"size", "same"}, ("age", "depth")]}
+    numbered = {"linear": np.array([2]), "interactions": [[1, 0], [2, 3]]}
+    one = MARSRegressor(degree=2, **named).fit(frame, y)
+    other = MARSRegressor(degree=2, **numbered).fit(frame.to_numpy(), y)
+    np.testing.assert_array_equal(one.predict(frame), other.predict(frame.to_numpy()))
+    assert "h(age" not in str(one.summary())
+    for options in ({"linear": ["x"]}, {"interactions": [["x"]]}, {"linear": [4]}):
+        with pytest.raises(ValueError, match=r"has the column"):
+            MARSRegressor(**options).fit(frame, y)
+
+
+def test_coefficients_that_overflow_are_refused():
+    X, y = draw("product")
+    model = MARSRegressor(degree=2).fit(X * 1e-90, y * 1e150)
+    assert np.isfinite(model.predict(X * 1e-90)).all()
+    assert (model.term_inputs_ >= 0).sum(axis=1).max() == 2
+    with pytest.raises(ValueError, match=r"overflow in the units of X"):
+        model.summary()
