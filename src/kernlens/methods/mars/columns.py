@@ -21,7 +21,7 @@ def is_column(value: Any) -> bool:
     """Whether a value may be a name or a number of a column."""
     if isinstance(value, str):
         return True
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
 
 
 def column_number(argument: str, column: Any, n_features: int, names: Sequence[str] | None) -> int:

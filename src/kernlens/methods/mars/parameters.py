@@ -51,7 +51,7 @@ class ColumnGroups(Kind):
     """Lists of columns by name or number."""
 
     def check(self, name: str, value: Any) -> None:
-        groups = list(value) if is_list(value) else [None]
+        groups: list[Any] = list(value) if is_list(value) else [None]
         if not all(is_list(group) and all(map(is_column, group)) for group in groups):
             raise ValueError(
                 f"{name} must be None or a list of lists of columns, by name or number, "
@@ -120,8 +120,8 @@ PARAMETERS: Parameters = {
         "auto",
         '"auto", bool or list of columns',
         """Whether columns enter as lines. ``"auto"`` has a line where a knot raises R2 by less than
-        `threshold`; True has nothing but lines and their products; False has hinges only. Columns in a list,
-        by name or number, enter as lines, and the others as with ``"auto"``.""",
+        `threshold`; True has nothing but lines and their products; False has hinges only. Columns
+        in a list, by name or number, enter as lines, and the others as with ``"auto"``.""",
     ),
     "interactions": Parameter(
         Optional(ColumnGroups()),
