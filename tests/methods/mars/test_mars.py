@@ -298,6 +298,17 @@ def test_importances_are_drops_along_the_pruning():
     assert model.n_subsets_[1] == len(model.knots_) - 1
 
 
+def test_spans_beyond_all_rows():
+    X, y = draw("additive")
+    middle = MARSRegressor(minspan=10**30, linear=False).fit(X, y)
+    same = MARSRegressor(minspan=len(X), linear=False).fit(X, y)
+    np.testing.assert_array_equal(middle.predict(X), same.predict(X))
+    # The one knot of a column is the middle of its rows.
+    assert (np.abs(middle.knots_[1:]) < 0.5).all()
+    lines = MARSRegressor(endspan=10**30).fit(X, y)
+    assert (lines.signs_ == 0).all()
+
+
 def test_columns_by_name_are_columns_by_number():
     import pandas as pd
 

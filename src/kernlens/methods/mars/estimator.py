@@ -79,22 +79,23 @@ class BaseSplines(FittingMixin):
         self.callback = callback
 
     def _plan(self, data: FitData) -> SplinePlan:
-        n_inputs = data.columns.n_inputs
+        n_inputs, n_rows = data.columns.n_inputs, len(data.rows.X)
         degree = min(int(self.degree), n_inputs)
         if self.max_terms == "auto":
             max_terms = min(200, max(20, 2 * n_inputs)) + 1
         else:
             max_terms = int(self.max_terms)
         # Every term takes a parameter, of which there are fewer than rows.
-        max_terms = max(1, min(max_terms, len(data.rows.X)))
+        max_terms = max(1, min(max_terms, n_rows))
         penalty = (2.0 if self.degree == 1 else 3.0) if self.penalty == "auto" else self.penalty
         return SplinePlan(
             max_terms=max_terms,
             degree=degree,
             penalty=float(penalty),
             threshold=float(self.threshold),
-            minspan=None if self.minspan == "auto" else int(self.minspan),
-            endspan=None if self.endspan == "auto" else int(self.endspan),
+            # Spans beyond all rows mean the same, whatever their length.
+            minspan=None if self.minspan == "auto" else min(int(self.minspan), n_rows),
+            endspan=None if self.endspan == "auto" else min(int(self.endspan), n_rows),
             fast_k=None if self.fast_k is None else int(self.fast_k),
             linear=self._lines(data),
             groups=self._groups(data),

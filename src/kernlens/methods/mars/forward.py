@@ -88,6 +88,8 @@ class ForwardPass:
         self._drops, self._looked = [np.inf], [0]
         #: Inputs that a term has.
         self._known: set[int] = set()
+        #: Parents and columns below them that gave nothing new.
+        self._closed: set[tuple[int, int]] = set()
 
     @property
     def share_left(self) -> float:
@@ -101,12 +103,16 @@ class ForwardPass:
         few = effective_parameters(n_terms + 2, plan.penalty) >= float(self.weights.sum())
         if not room or few or self.share_left <= ROUNDING:
             return False
-        best = self._best()
-        if best is None or self._worth(best) < plan.threshold * self.total:
-            return False
-        self._add(best)
-        self.n_steps += 1
-        return True
+        while True:
+            best = self._best()
+            if best is None or self._worth(best) < plan.threshold * self.total:
+                return False
+            self._add(best)
+            if len(self.terms) > n_terms:
+                self.n_steps += 1
+                return True
+            # Within rounding it was in the span already: the sweep measures from another origin.
+            self._closed.add((best.parent, best.column))
 
     def _best(self) -> Candidate | None:
         parents = self._parents()
@@ -155,7 +161,8 @@ class ForwardPass:
         linear = plan.linear[column]
         for parent in parents:
             factors = self.terms.factors(parent)
-            if column in factors or not plan.allows({*factors, column}):
+            closed = (parent, column) in self._closed
+            if closed or column in factors or not plan.allows({*factors, column}):
                 found.append(None)
                 continue
             b = np.ascontiguousarray(self.values[:, parent])
