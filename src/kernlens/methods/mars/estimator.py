@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray, IntArray
@@ -79,6 +80,8 @@ class BaseSplines(FittingMixin):
         self.callback = callback
 
     def _plan(self, data: FitData) -> SplinePlan:
+        # Nothing is drawn, but a wrong seed is a mistake here as well.
+        check_random_state(self.random_state)
         n_inputs, n_rows = data.columns.n_inputs, len(data.rows.X)
         degree = min(int(self.degree), n_inputs)
         if self.max_terms == "auto":
@@ -141,7 +144,7 @@ class BaseSplines(FittingMixin):
     def _store(self, data: FitData, plan: SplinePlan, learned: LearnedSplines) -> None:
         n_terms = len(self.knots_)
         self.gcv_, self.gcv_path_ = learned.objective, learned.gcv_path
-        self.rsq_ = 1.0 - float(learned.rss_path[n_terms - 1])
+        self.rsq_ = max(0.0, 1.0 - float(learned.rss_path[n_terms - 1]))
         null = float(learned.gcv_path[0])
         self.grsq_ = 1.0 - self.gcv_ / null if null > 0.0 else 0.0
         self.n_effective_parameters_ = effective_parameters(n_terms, plan.penalty)

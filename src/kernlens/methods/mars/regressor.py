@@ -76,7 +76,8 @@ class MARSRegressor(DecisionRegressorMixin, BaseSplines):
     -----
     A step of the forward pass looks at every column below every parent, in one sweep down the
     sorted rows that carries all products along: O(n M) for M terms, instead of a least squares fit
-    per knot. Repeated rows count as one row with their weights, also in the spans of knots. Memory
+    per knot. Repeated rows count as one row with their weights, and any row as one in the spans of
+    knots, whatever its weight. Memory
     is ``8 n (5.5 d + 6 M + 8 t + 2 threads) + 1e7`` bytes for t targets and `max_terms` M; a model
     has ``8 m (3 degree + t)`` bytes for its m terms.
 
@@ -94,6 +95,13 @@ class MARSRegressor(DecisionRegressorMixin, BaseSplines):
     >>> y = 1.0 + 2.0 * np.maximum(X[:, 0] - 0.5, 0.0) - 3.0 * X[:, 1]
     >>> model = MARSRegressor().fit(X, y)
     >>> print(model.summary())
+    y = -0.07313
+        - 3.007 * h(x1 - 0.36282)
+        + 3.001 * h(0.36282 - x1)
+        + 2.032 * h(x0 - 0.51215)
+        - 0.03975 * h(0.51215 - x0)
+    5 terms of 5; R2 1.000, by generalised cross-validation 1.000
+    columns, most important first: x1, x0
     """
 
     _parameters = PARAMETERS
