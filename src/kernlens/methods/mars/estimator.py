@@ -128,8 +128,10 @@ class BaseSplines(FittingMixin):
     def _memory(self, data: FitData, plan: SplinePlan) -> Memory:
         n_rows, n_inputs = data.rows.X.shape
         threads = effective_n_jobs(self.n_jobs)
+        n_bytes = fit_bytes(n_rows, n_inputs, plan.max_terms, len(data.rows.y), threads)
+        # The terms of all rows stay while those of a fold are looked for.
         return Memory(
-            fit_bytes(n_rows, n_inputs, plan.max_terms, len(data.rows.y), threads),
+            2.0 * n_bytes if plan.pruning == "cv" else n_bytes,
             "lower max_terms, or fit on fewer rows",
         )
 

@@ -77,9 +77,10 @@ class MARSRegressor(DecisionRegressorMixin, BaseSplines):
     A step of the forward pass looks at every column below every parent, in one sweep down the
     sorted rows that carries all products along: O(n M) for M terms, instead of a least squares fit
     per knot. Repeated rows count as one row with their weights, and any row as one in the spans of
-    knots, whatever its weight. Memory
-    is ``8 n (5.5 d + 6 M + 8 t + 2 threads) + 1e7`` bytes for t targets and `max_terms` M; a model
-    has ``8 m (3 degree + t)`` bytes for its m terms.
+    knots, whatever its weight; the n of generalised cross-validation is the effective number of
+    rows, ``(sum w)^2 / sum w^2``. Memory is ``8 n (5.5 d + 6 M + 8 t + 2 threads) + 1e7`` bytes for
+    t targets and `max_terms` M, twice that with ``pruning="cv"``; a model has
+    ``8 m (3 degree + t)`` bytes for its m terms.
 
     References
     ----------
