@@ -13,6 +13,7 @@ from kernlens import (
     BKerNNRegressor,
     KernelLaplacianClassifier,
     KernelLaplacianRegressor,
+    MARSRegressor,
     PaperAlpha,
     RKHSWeightingRegressor,
     regularization_path,
@@ -76,6 +77,12 @@ def test_classifier_and_scoring(data):
         model, data.X, labels, alphas=[0.1, 0.01], cv=2, scoring="neg_log_loss"
     )
     assert np.all(path.scores < 0) and path.scores.shape == (2, 2)
+
+
+@pytest.mark.parametrize("alphas", [3, [0.1]])
+def test_an_estimator_without_alpha_has_no_path(data, alphas):
+    with pytest.raises(ValueError, match="MARSRegressor has no parameter alpha"):
+        regularization_path(MARSRegressor(), data.X, data.y, alphas=alphas)
 
 
 @pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [np.nan], [-1.0], "many", [["a"]]])

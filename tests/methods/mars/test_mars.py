@@ -228,6 +228,9 @@ def test_the_formula_is_the_function():
     ranked = text.splitlines()[-1].removeprefix("columns, most important first: ").split(", ")
     assert ranked == sorted(ranked, key=lambda name: -importances[name])
     assert set(ranked) == {name for name in frame if any(name in t for t in table["term"])}
+    for digits in (0, 18, 2.5):
+        with pytest.raises(ValueError, match=r"digits must be"):
+            model.summary(digits)
     total = model.term_values(frame) @ summary.coef[0]
     np.testing.assert_allclose(total, model.predict(frame), rtol=1e-10)
     np.testing.assert_allclose(model.rsq_, model.score(frame, y), rtol=1e-6)

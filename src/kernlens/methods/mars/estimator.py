@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import effective_n_jobs
 from kernlens._reports import Listener
-from kernlens._validation import check_count
+from kernlens._validation import check_count, check_most
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.names import resolve_feature_names
@@ -21,7 +21,13 @@ from kernlens.methods.mars.function import SplineFunction
 from kernlens.methods.mars.learner import SplineLearner
 from kernlens.methods.mars.plan import LearnedSplines, SplinePlan
 from kernlens.methods.mars.pruning import effective_parameters
-from kernlens.methods.mars.summary import DIGITS, SplineSummary, summarize, units_of_terms
+from kernlens.methods.mars.summary import (
+    ALL_DIGITS,
+    DIGITS,
+    SplineSummary,
+    summarize,
+    units_of_terms,
+)
 from kernlens.methods.mars.terms import Terms
 from kernlens.subspace import shares_of
 
@@ -173,6 +179,7 @@ class BaseSplines(FittingMixin):
         """
         check_is_fitted(self)
         check_count("digits", digits)
+        check_most("digits", digits, ALL_DIGITS)
         return summarize(self, resolve_feature_names(self), digits)
 
     def term_values(self, X: ArrayLike) -> FloatArray:

@@ -14,6 +14,8 @@ from kernlens.base.tabular import Tabular
 
 #: Digits of coefficients, and of a knot beyond the size of its column's deviation.
 DIGITS = 4
+#: More of them say nothing of a double.
+ALL_DIGITS = 17
 #: Columns that the text names at most.
 MOST_NAMES = 12
 
@@ -142,7 +144,7 @@ def factor_text(name: str, knot: float, unit: float, sign: int, digits: int = DI
     ('h(x1 - 0.5)', 'h(-2012.25 - x1)')
     """
     above = np.log10(max(abs(knot) / unit, 1.0)) if unit > 0.0 else 0.0
-    value = f"{abs(knot):.{int(min(17, digits + np.ceil(above)))}g}"
+    value = f"{abs(knot):.{int(min(ALL_DIGITS, digits + np.ceil(above)))}g}"
     if sign < 0:
         return f"h({'-' if knot < 0 else ''}{value} - {name})"
     inner = f"{name} {'+' if knot < 0 else '-'} {value}"
