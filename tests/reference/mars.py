@@ -109,7 +109,7 @@ def forward(X, y, weights, *, degree=1, max_terms=21, penalty=2.0, threshold=0.0
         if knot is not None and (line is None or drop - line >= threshold * total):
             factors = [(column, knot, 1), (column, knot, -1)]
         else:
-            factors = [(column, X[:, column].min(), 0)]
+            factors = [(column, X[term_values(X, term) > 0, column].min(), 0)]
         for one in factors:
             new = (*term, one)
             if is_new(basis(X, terms), term_values(X, new), weights):

@@ -164,6 +164,20 @@ def test_a_line_is_a_line():
     assert (hinges.signs_[1:] != 0).all()
 
 
+def test_a_line_begins_at_the_rows_of_its_parent():
+    """Lowest of the rows where the parent is positive: far ones where it is zero do not count."""
+    rng = np.random.default_rng(10)
+    X = rng.uniform(-1.0, 1.0, size=(300, 2))
+    X[X[:, 0] < 0.0, 1] = -50.0
+    hinge = np.maximum(X[:, 0], 0.0)
+    y = 5.0 * hinge + hinge * X[:, 1]
+    model = MARSRegressor(degree=2, penalty=0.0, minspan=1, threshold=0.01).fit(X, y)
+    (second,) = np.flatnonzero((model.signs_[:, 1] == 0) & (model.term_inputs_[:, 1] >= 0))
+    assert model.inputs_[model.term_inputs_[second, 1]] == 1
+    assert -1.0 <= model.mean_[1] + model.scale_[1] * model.knots_[second, 1] <= -0.9
+    assert model.score(X, y) > 0.999
+
+
 def test_lines_only():
     X, y = draw("product")
     model = MARSRegressor(linear=True, degree=2, n_directions=1).fit(X, y)
@@ -261,14 +275,16 @@ def test_terms_and_the_penalty_are_limits():
     assert full.rsq_ >= MARSRegressor(n_directions=1).fit(X, y).rsq_
 
 
-def test_the_number_of_terms_is_that_of_held_out_rows():
+@pytest.mark.parametrize("threshold", [0.001, 0.03, 0.06, 0.1])
+def test_the_number_of_terms_is_that_of_held_out_rows(threshold):
     X, y = draw("targets")
     X, y = X / X.std(axis=0), y.T / y.std(axis=0)[:, None]
     weights = weights_of(len(X), True)
     rows = CanonicalRows(X, y, weights, np.arange(len(X)))
-    plan = SplinePlan(9, 2, 3.0, 0.001, None, None, None, ("auto",) * 3, pruning="cv")
+    # Some folds end with fewer terms than all rows do.
+    plan = SplinePlan(9, 2, 3.0, threshold, None, None, None, ("auto",) * 3, pruning="cv")
     learned = SplineLearner(plan, rows).learn()
-    options = {"degree": 2, "max_terms": 9, "penalty": 3.0}
+    options = {"degree": 2, "max_terms": 9, "penalty": 3.0, "threshold": threshold}
     folds, n_sizes = rows.folds(PRUNING_FOLDS), len(learned.gcv_path)
     expected = mars.held_out_errors(X, y, weights, folds, n_sizes, **options)
     np.testing.assert_allclose(learned.cv_path, expected, rtol=1e-7)

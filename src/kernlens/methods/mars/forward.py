@@ -192,7 +192,9 @@ class ForwardPass:
             for sign in (1, -1):
                 self._add_term(best.parent, best.column, best.knot, sign)
         else:
-            lowest = float(self._columns[best.column].min())
+            # Of the rows where there is anything: far from them a line is nearly its parent.
+            active = self.values[:, best.parent] > 0.0
+            lowest = float(self._columns[best.column][active].min())
             self._add_term(best.parent, best.column, lowest, 0)
         self.rest = float(np.sum(np.square(self._rest)))
 
