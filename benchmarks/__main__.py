@@ -39,6 +39,7 @@ BENCHMARKS = {
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
     "classical": "MAVE and OPG: Experiment 1 of the RegFeaL paper; --fixed counts no directions",
     "rfm_against_xrfm": "RFM: accuracy and time beside xrfm, boosting and SVC; --sets, --splits",
+    "mars": "MARS: seconds and R2 beside the textbook and mars-earth, if that is installed",
     "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
     "weightings_mixture": "RKHS weightings: mixed alphas against the best one, on other data",
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",

@@ -44,7 +44,7 @@ NAMES = [
         "RFM",
     )
     for kind in ("Regressor", "Classifier")
-] + ["BrownianKernelRidge"]
+] + ["BrownianKernelRidge", "MARSRegressor"]
 SENTENCE = "was interrupted; the model has the best state found so far."
 #: Seconds from a second SIGINT to the end of a fit.
 AT_ONCE = 2.0

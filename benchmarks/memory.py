@@ -122,6 +122,7 @@ CASES = (
     Case("RKHSWeightingClassifier"),
     Case("RandomKitchenSinksRegressor"),
     Case("RandomKitchenSinksClassifier"),
+    Case("MARSRegressor", "degree=2"),
     Case("KernelLaplacianRegressor"),
     Case("KernelLaplacianClassifier"),
     Case("KernelLaplacianEmbedding"),

@@ -20,6 +20,7 @@ FAMILIES = (
     "RKHSWeighting",
     "RandomKitchenSinks",
     "KernelLaplacian",
+    "MARS",
 )
 
 

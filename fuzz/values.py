@@ -25,6 +25,7 @@ from kernlens.methods.kernel_laplacian.parameters import (
     DifferentiableKernel,
     MissingLabel,
 )
+from kernlens.methods.mars.parameters import ColumnGroups, SomeColumns
 from kernlens.methods.rkhs_weightings.parameters import Correlation
 from kernlens.methods.sdr.parameters import Shrinkage
 
@@ -205,3 +206,21 @@ def _(kind: MissingLabel, rng: Generator, setting: Setting) -> Any:
 @draw_value.register
 def _(kind: Shrinkage, rng: Generator, setting: Setting) -> Any:
     return pick(rng, ("auto", 0.0, 1.0, 1e-3, 0.3, 1e-12 if setting.wild else 0.1))
+
+
+@draw_value.register
+def _(kind: SomeColumns, rng: Generator, setting: Setting) -> Any:
+    if chance(rng, 0.7):
+        return draw_value(kind.kind, rng, setting)
+    return _some_columns(rng, setting)
+
+
+@draw_value.register
+def _(kind: ColumnGroups, rng: Generator, setting: Setting) -> Any:
+    return [_some_columns(rng, setting) for _ in range(int(rng.integers(0, 4)))]
+
+
+def _some_columns(rng: Generator, setting: Setting) -> list[int]:
+    # Now and then one that is not there, which is refused.
+    most = setting.n_columns + int(chance(rng, 0.05))
+    return [int(column) for column in np.flatnonzero(rng.random(most) < 0.5)]

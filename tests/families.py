@@ -28,6 +28,7 @@ from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.brownian_ridge.learner import BrownianLearner
 from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.kernel_laplacian.learner import LaplacianLearner
+from kernlens.methods.mars.learner import SplineLearner
 from kernlens.methods.regfeal.objective import HermiteObjective
 from kernlens.methods.rfm.learner import MachineLearner
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
@@ -378,6 +379,27 @@ FAMILIES = (
         method="learn",
         iterative=False,
     ),
+    Family(
+        name="MARS",
+        # Without a penalty there is more to see than a constant on few noisy rows.
+        light={"minspan": 2, "endspan": 3, "penalty": 0.0, **QUICK},
+        narrow=None,
+        variants=(
+            {"degree": 3, "max_terms": 11, "fast_k": 2},
+            {"degree": 2, "minspan": "auto", "endspan": "auto", "standardize": False},
+            {"linear": False, "truncate": "auto", "penalty": "auto", "threshold": 1e-6},
+        ),
+        regressor_only=({"linear": True, "degree": 2}, {"pruning": "cv", "penalty": 3.0}),
+        checked=({"degree": 2, "fast_k": 2}, {"linear": False, "standardize": False}),
+        objects={"degree": 2},
+        objective=SplineLearner,
+        model_bytes=8 * 21 * (3 + 1),
+        # Where knots are is a choice among rows, which a row changes however small its weight.
+        undrawn={"linear": True},
+        optional=frozenset({"cv_path_"}),
+        method="learn",
+        iterative=False,
+    ),
 )
 
 
@@ -428,6 +450,12 @@ def seeded(estimator: type[BaseEstimator]) -> Settings:
 def having(*names: str) -> list[type[BaseEstimator]]:
     """The estimators that have these parameters."""
     return [e for e in ESTIMATORS if set(names) <= set(e().get_params())]
+
+
+def known(estimator: type[BaseEstimator], **options: Any) -> Settings:
+    """Those of some options that the estimator has."""
+    names = estimator().get_params()
+    return {name: value for name, value in options.items() if name in names}
 
 
 def light(estimator: type[BaseEstimator], **options: Any) -> BaseEstimator:

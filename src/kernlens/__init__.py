@@ -20,6 +20,7 @@ from kernlens.methods.kernel_laplacian import (
     KernelLaplacianEmbedding,
     KernelLaplacianRegressor,
 )
+from kernlens.methods.mars import MARSRegressor
 from kernlens.methods.regfeal import (
     AllPolynomials,
     BestFirst,
@@ -73,6 +74,7 @@ __all__ = [
     "KernelLaplacianClustering",
     "KernelLaplacianEmbedding",
     "KernelLaplacianRegressor",
+    "MARSRegressor",
     "PaperAlpha",
     "PaperWidth",
     "RFMClassifier",

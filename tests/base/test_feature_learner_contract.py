@@ -17,7 +17,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from families import ESTIMATORS, decision, family_of, light
+from families import ESTIMATORS, decision, family_of, having, known, light
 from kernlens import BKerNNClassifier, BKerNNRegressor
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.datasets import make_absolute_sum, make_absolute_sum_of_sines, make_two_sines
@@ -281,7 +281,8 @@ def test_parameters_set_after_a_fit_wait_for_the_next(learner):
     X, y = sample(learner)
     model = light(learner).fit(X, y)
     before, projected = decision(model, X), model.transform(X)
-    model.set_params(**family_of(learner).objects, alpha=7.0, standardize=False, n_directions=1)
+    other = {**family_of(learner).objects, **known(learner, alpha=7.0)}
+    model.set_params(**other, standardize=False, n_directions=1)
     np.testing.assert_array_equal(decision(model, X), before)
     np.testing.assert_array_equal(model.transform(X), projected)
 
@@ -314,7 +315,7 @@ def test_refit_with_other_columns(learner):
     np.testing.assert_array_equal(decision(model, X[:, :2]), decision(fresh, X[:, :2]))
 
 
-@every
+@pytest.mark.parametrize("learner", having("alpha"))
 def test_a_refit_leaves_nothing_of_the_last_one(learner):
     X, y = sample(learner)
     model = light(learner, alpha="auto").fit(X, y)

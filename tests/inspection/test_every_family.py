@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.base import is_classifier
 
-from families import ESTIMATORS, light
+from families import ESTIMATORS, having, light
 from kernlens.base.search import SearchRecord
 from kernlens.inspection import (
     alpha_search,
@@ -20,6 +20,7 @@ from kernlens.inspection import (
 from kernlens.plotting import DirectionsDisplay
 
 every = pytest.mark.parametrize("learner", ESTIMATORS)
+searching = pytest.mark.parametrize("learner", having("alpha"))
 NAMES = ["age", "height", "weight"]
 
 
@@ -57,7 +58,7 @@ def test_pictures_show_the_profiles_of_the_model(learner):
     assert "alpha_search" not in display.axes_
 
 
-@every
+@searching
 def test_a_given_alpha_leaves_no_search(learner):
     X, y = sample(learner)
     model = light(learner)
@@ -66,7 +67,7 @@ def test_a_given_alpha_leaves_no_search(learner):
     assert alpha_search(model.fit(X, y)) is None
 
 
-@every
+@searching
 def test_the_curve_of_an_automatic_choice_is_one_curve(learner):
     X, y = sample(learner)
     model = light(learner, alpha="auto").fit(X, y)
@@ -82,7 +83,7 @@ def test_the_curve_of_an_automatic_choice_is_one_curve(learner):
     assert low * (1 - 1e-12) <= search.chosen <= high * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("learner", [e for e in ESTIMATORS if takes_lists(e)])
+@pytest.mark.parametrize("learner", [e for e in having("alpha") if takes_lists(e)])
 def test_a_list_of_alphas_is_a_search_too(learner):
     X, y = sample(learner)
     model = searched(learner).fit(X, y)

@@ -7,12 +7,13 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold
 
-from families import ESTIMATORS, decision, light
+from families import decision, having, light
 from kernlens import (
     BKerNNClassifier,
     BKerNNRegressor,
     KernelLaplacianClassifier,
     KernelLaplacianRegressor,
+    MARSRegressor,
     PaperAlpha,
     RKHSWeightingRegressor,
     regularization_path,
@@ -78,6 +79,12 @@ def test_classifier_and_scoring(data):
     assert np.all(path.scores < 0) and path.scores.shape == (2, 2)
 
 
+@pytest.mark.parametrize("alphas", [3, [0.1]])
+def test_an_estimator_without_alpha_has_no_path(data, alphas):
+    with pytest.raises(ValueError, match="MARSRegressor has no parameter alpha"):
+        regularization_path(MARSRegressor(), data.X, data.y, alphas=alphas)
+
+
 @pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [np.nan], [-1.0], "many", [["a"]]])
 def test_bad_alphas_are_named(data, alphas):
     with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
@@ -94,7 +101,7 @@ def sample(learner):
     return X, (y > np.median(y)).astype(int) if is_classifier(learner()) else y
 
 
-@pytest.mark.parametrize("learner", ESTIMATORS)
+@pytest.mark.parametrize("learner", having("alpha"))
 def test_a_path_is_fits_at_its_alphas_whatever_the_learner(learner):
     X, y = sample(learner)
     path = regularization_path(light(learner), X, y, alphas=[1e-3, 1e-1], cv=3)
@@ -108,7 +115,7 @@ def test_a_path_is_fits_at_its_alphas_whatever_the_learner(learner):
         np.testing.assert_allclose(decision(path.estimators[1], X), decision(second, X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("learner", ESTIMATORS)
+@pytest.mark.parametrize("learner", having("alpha"))
 def test_weights_are_repetitions_along_a_path(learner):
     X, y = sample(learner)
     weights = np.where(np.arange(len(X)) < 9, 2.0, 1.0)

@@ -170,6 +170,8 @@ def _labeled_rows(estimator: Any, y: Any) -> NDArray[np.bool_]:
 
 
 def _alpha_values(estimator: BaseEstimator, rows: _Rows, alphas: ArrayLike | int) -> FloatArray:
+    if "alpha" not in estimator.get_params():
+        raise ValueError(f"{type(estimator).__name__} has no parameter alpha to follow.")
     if isinstance(alphas, int | np.integer):
         check_count("alphas", alphas)
         if is_dataclass(estimator.get_params()["alpha"]):
