@@ -44,6 +44,7 @@ from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
+from kernlens.persistence import ModelFileError, load, save
 
 __all__ = [
     "MAVE",
@@ -70,6 +71,7 @@ __all__ = [
     "KernelLaplacianClustering",
     "KernelLaplacianEmbedding",
     "KernelLaplacianRegressor",
+    "ModelFileError",
     "PaperAlpha",
     "PaperWidth",
     "RFMClassifier",
@@ -87,7 +89,9 @@ __all__ = [
     "VarPro",
     "__version__",
     "implicit_kernel",
+    "load",
     "regularization_path",
+    "save",
 ]
 
 expose(__name__, __all__, globals())
