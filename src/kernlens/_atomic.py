@@ -38,6 +38,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
-    """Wait until a file is on the disk: after a power cut, its new name must not be an empty one."""
+    """Wait until a file is on the disk, so that a power cut cannot leave its name without it."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

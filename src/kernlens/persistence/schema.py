@@ -68,6 +68,8 @@ def check(schema: Node) -> list[str]:
     _check_protocol(schema)
     if schema.get("__loader__") != "ObjectNode":
         raise Forbidden(f"{_shown(_type_of(schema))} in the place of a model")
+    if _type_of(schema.get("content")) not in DATA["DictNode"]:
+        raise Damaged("its text has a model without attributes")
     files: list[str] = []
     waiting = [(schema, 1)]
     while waiting:
@@ -89,10 +91,7 @@ def check(schema: Node) -> list[str]:
 def check_type(node: Any) -> None:
     """Refuse a node of a type, or with a loader, that is no part of a model."""
     name, loader = _type_of(node), node["__loader__"]
-    if loader == "ObjectNode":
-        allowed = may_be_object(name)
-    else:
-        allowed = name in DATA.get(loader, ())
+    allowed = may_be_object(name) if loader == "ObjectNode" else name in DATA.get(loader, ())
     if not allowed:
         raise Forbidden(_shown(name))
 
@@ -134,7 +133,8 @@ def _children(node: Node) -> Iterator[Any]:
     if loader == "DictNode":
         if not isinstance(content, dict):
             raise Damaged("its text has a dictionary without entries")
-        yield node.get("key_types")
+        _check_keys(node.get("key_types"), len(content))
+        yield node["key_types"]
         yield from content.values()
     elif loader in ("ListNode", "TupleNode", "SetNode"):
         yield from _list(content)
@@ -147,6 +147,15 @@ def _children(node: Node) -> Iterator[Any]:
         _check_plain(_text(node, "content"))
     elif loader == "SliceNode":
         _check_slice(content)
+
+
+def _check_keys(kinds: Any, n_keys: int) -> None:
+    """A list of as many types as there are keys; skops would leave out what has none."""
+    if _type_of(kinds) != "builtins.list" or kinds["__loader__"] != "ListNode":
+        raise Damaged("its text has a dictionary without types of its keys")
+    found = _list(kinds.get("content"))
+    if len(found) != n_keys or any(_type_of(k) and k["__loader__"] != "TypeNode" for k in found):
+        raise Damaged("its text has a dictionary without types of its keys")
 
 
 def _array(node: Node) -> Iterator[Any]:

@@ -57,7 +57,7 @@ DATA = {
 @cache
 def own_types() -> tuple[str, ...]:
     """The names of kernlens' classes that may be part of a model, as files have them."""
-    classes = {StepRule}
+    classes: set[type] = {StepRule}
     for home in _HOMES:
         named = (getattr(home, name) for name in home.__all__)
         classes.update(thing for thing in named if isinstance(thing, type))
