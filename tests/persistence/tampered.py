@@ -159,7 +159,6 @@ def deep_nesting(content, rng, n):
 
 def strange_names(content, rng, n):
     members = unpack(content)
-    about = (MANIFEST, manifest(members))
     names = [
         "../../evil.npy",
         "/etc/passwd",
@@ -184,7 +183,6 @@ def strange_names(content, rng, n):
             yield forged({**members, SCHEMA: _text(schema)})
             continue
         yield zipped([(MANIFEST, manifest(dict(entries))), *entries])
-    del about
 
 
 def bombs(content, rng, n):

@@ -1,4 +1,4 @@
-"""Models saved and loaded: the same to the last bit, in a file that is small, whole or not there."""
+"""Models saved and loaded: the same to the last bit, in small files, whole or not there."""
 
 from __future__ import annotations
 
@@ -145,11 +145,11 @@ def test_skops_reads_the_file_too(tmp_path):
 class OwnKernel(RadialKernel):
     """A kernel of a user."""
 
-    def value(self, q):
-        return np.exp(-q)
+    def profile(self, s):
+        return np.exp(-s)
 
-    def value_and_derivative(self, q):
-        return np.exp(-q), -np.exp(-q)
+    def derivative(self, s):
+        return -np.exp(-s)
 
 
 @pytest.mark.parametrize(

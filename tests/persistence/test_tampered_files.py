@@ -73,5 +73,5 @@ def test_a_forged_part_of_a_pipeline_is_still_looked_at(tmp_path):
     members = unpack(path.read_bytes())
     text = members[SCHEMA].replace(b'"StandardScaler"', b'"FunctionTransformer2"')
     path.write_bytes(pack({**members, SCHEMA: text}))
-    with pytest.raises(kernlens.ModelFileError, match="asks for .*FunctionTransformer2, which"):
+    with pytest.raises(kernlens.ModelFileError, match=r"asks for .*FunctionTransformer2, which"):
         kernlens.load(path)
