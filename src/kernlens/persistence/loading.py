@@ -72,6 +72,9 @@ def _built(content: bytes) -> BaseEstimator:
 
     try:
         model = skops.io.loads(content, trusted=list(own_types()))
+        # An estimator has what its constructor takes, and so have those inside; attributes of
+        # another class under its name have not.
+        model.get_params(deep=True)
     except Exception as error:
         # All that is left are attributes that do not belong together, which classes of kernlens
         # and scikit-learn refuse each in its own way.
