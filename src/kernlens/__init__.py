@@ -46,6 +46,7 @@ from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegressio
 from kernlens.model_selection import regularization_path
 from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 from kernlens.optim.backtracking import StepRule
+from kernlens.persistence import ModelFileError, load, save
 
 __all__ = [
     "MAVE",
@@ -75,6 +76,7 @@ __all__ = [
     "KernelLaplacianEmbedding",
     "KernelLaplacianRegressor",
     "MARSRegressor",
+    "ModelFileError",
     "PaperAlpha",
     "PaperWidth",
     "RFMClassifier",
@@ -92,7 +94,9 @@ __all__ = [
     "VarPro",
     "__version__",
     "implicit_kernel",
+    "load",
     "regularization_path",
+    "save",
 ]
 
 expose(__name__, __all__, globals())

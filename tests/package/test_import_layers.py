@@ -18,7 +18,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("report", "experiments"),
-    ("plotting",),
+    ("plotting", "persistence"),
     ("inspection", "model_selection"),
     ("methods", "tables"),
     ("base", "metrics", "datasets"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kernlens import _atomic
 from kernlens.cli._errors import CommandError
 
 
@@ -45,13 +45,9 @@ def prepare_folder(folder: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead, which takes the place of `path` once it is whole.
-
-    Whatever happens meanwhile, a full disk or Ctrl-C, a file that was there before is not lost.
-    """
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".kernlens-") as beside:
-        part = Path(beside) / path.name
-        yield part
-        if path.is_dir():
-            raise CommandError(f"cannot write {path}: there is a folder of that name.")
-        os.replace(part, path)
+    """A file to write instead, as :func:`kernlens._atomic.replacing` has it."""
+    try:
+        with _atomic.replacing(path) as part:
+            yield part
+    except IsADirectoryError as error:
+        raise CommandError(f"cannot write {path}: there is a folder of that name.") from error
