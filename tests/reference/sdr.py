@@ -73,6 +73,26 @@ def hessian(Z, y, residual):
     return total, r
 
 
+def bayes_criterion(eigenvalues, n, k):
+    """Zhu, Miao and Peng (2006) for k directions, with log(n) / 4 for every parameter.
+
+    The first part is the log-likelihood of a normal sample with covariance eigenvalues 1 + l, under
+    the hypothesis that those after the first k are 1, beside that of no hypothesis.
+    """
+    d = len(eigenvalues)
+    free = [1.0 + value for value in eigenvalues]
+    tied = [*free[:k], *[1.0] * (d - k)]
+    fits = [
+        sum(
+            -0.5 * n * (np.log(assumed) + seen / assumed)
+            for seen, assumed in zip(free, of, strict=True)
+        )
+        for of in (tied, free)
+    ]
+    n_parameters = sum(d - place for place in range(k))
+    return fits[0] - fits[1] - np.log(n) / 4.0 * n_parameters
+
+
 def leading_span(matrix, root, k):
     """Basis (k, d) of the directions, for standardised columns, of the largest eigenvalues."""
     values, vectors = np.linalg.eigh(matrix)

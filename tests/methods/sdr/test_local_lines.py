@@ -153,6 +153,18 @@ def test_planted_directions_are_found(estimator, name):
     assert angle(model.loadings_, true) < (0.15 if estimator is MAVE else 0.3)
 
 
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_a_straight_line_among_many_columns_is_found(noise):
+    # Rows nearby hardly differ along the one direction: a ridge must not shrink it.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 24))
+    y = X[:, :4].sum(axis=1) / 2.0 + noise * rng.standard_normal(500)
+    model = MAVE(n_directions=1).fit(X, y)
+    assert angle(model.loadings_, np.repeat([0.5, 0.0], [4, 20])[None]) < (
+        0.05 if noise < 1 else 0.4
+    )
+
+
 @both
 @pytest.mark.parametrize("name", ["trend", "product"])
 def test_directions_are_counted_by_held_out_rows(estimator, name):

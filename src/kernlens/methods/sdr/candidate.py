@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,9 @@ class ChiSquared:
 
 class Candidate(ABC):
     """A semi-definite matrix of whitened inputs whose range estimates the wanted subspace."""
+
+    #: Size of the matrix of noise beside that of SAVE; criteria divide the eigenvalues by it.
+    unit: ClassVar[float] = 1.0
 
     @abstractmethod
     def matrix(self, whitened: FloatArray, weights: FloatArray) -> FloatArray:
