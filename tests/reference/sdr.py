@@ -128,8 +128,12 @@ def local_line(X, y, p, anchor, ridge=0.0):
     return p @ y - slopes @ (p @ differences), slopes
 
 
-def mave_basis(X, y, all_p, levels, slopes, importance):
-    """Least squares for all entries of B at once: one equation per pair of a row and an anchor."""
+def mave_basis(X, y, all_p, levels, slopes, importance, basis=None, ridge=0.0):
+    """Least squares for all entries of B at once: one equation per pair of a row and an anchor.
+
+    A ridge is one more equation per entry: that it is zero, with the share `ridge` of the mean
+    square of the columns, at most that of the equations along the directions of `basis`.
+    """
     k, d = slopes.shape[1], X.shape[1]
     design, right = [], []
     for j, (p, a, slope, w) in enumerate(zip(all_p, levels, slopes, importance, strict=True)):
@@ -137,4 +141,11 @@ def mave_basis(X, y, all_p, levels, slopes, importance):
             root = np.sqrt(w * p[i])
             design.append(root * np.outer(slope, X[i] - X[j]).ravel())
             right.append(root * (y[i] - a))
-    return np.linalg.lstsq(np.array(design), np.array(right), rcond=None)[0].reshape(k, d)
+    design = np.array(design)
+    if ridge > 0.0:
+        alone = [np.where(np.arange(k)[:, None] == one, basis, 0.0).ravel() for one in range(k)]
+        along = np.mean([np.sum((design @ vector) ** 2) for vector in alone])
+        added = min(ridge * np.mean(np.sum(design**2, axis=0)), along)
+        design = np.vstack([design, np.sqrt(added) * np.eye(k * d)])
+        right += [0.0] * (k * d)
+    return np.linalg.lstsq(design, np.array(right), rcond=None)[0].reshape(k, d)

@@ -59,6 +59,14 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(weighted.criterion, repeated.dimension_criterion_.criterion)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_target_given_twice_changes_nothing(model):
+    X, y = planted(300)
+    once = model.fit(X, y).dimension_criterion_.criterion
+    twice = model.fit(X, np.column_stack([y, y])).dimension_criterion_.criterion
+    np.testing.assert_allclose(twice, once, rtol=1e-8)
+
+
 def test_labels_and_several_targets_have_a_criterion():
     X, _ = planted(400)
     labels = np.where(X[:, 0] > 0.0, "high", "low")

@@ -100,7 +100,9 @@ def test_a_round_is_the_outer_product_of_slopes(monkeypatch):
     np.testing.assert_allclose(rebuilt, product / total, rtol=1e-8, atol=1e-10)
 
 
-def test_a_step_is_least_squares_over_all_pairs(monkeypatch):
+@pytest.mark.parametrize("ridge", [0.0, 0.05, 50.0])
+def test_a_step_is_least_squares_over_all_pairs(monkeypatch, ridge):
+    # The largest ridge is more than the equations have along the basis, and is cut.
     monkeypatch.setattr(local_linear, "FLOOR", 0.0)
     monkeypatch.setattr(minimum_variance, "LINE_RIDGE", 0.0)
     asked = problem(15, 3, 15)
@@ -115,10 +117,9 @@ def test_a_step_is_least_squares_over_all_pairs(monkeypatch):
         levels.append(level)
         slopes.append(slope)
     (moments,) = local_moments(asked, coordinates, 0.5)
-    solution = reference.mave_basis(
-        asked.inputs, asked.targets[0], all_p, levels, np.array(slopes), moments.importance
-    )
-    found = minimum_variance.one_step(asked, basis, 0.5, ridge=0.0)
+    equations = (asked.inputs, asked.targets[0], all_p, levels, np.array(slopes))
+    solution = reference.mave_basis(*equations, moments.importance, basis, ridge)
+    found = minimum_variance.one_step(asked, basis, 0.5, ridge)
     np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
     assert angle(found, solution) < 1e-6
 
@@ -163,6 +164,17 @@ def test_a_straight_line_among_many_columns_is_found(noise):
     assert angle(model.loadings_, np.repeat([0.5, 0.0], [4, 20])[None]) < (
         0.05 if noise < 1 else 0.4
     )
+
+
+@both
+def test_a_column_of_two_values_is_found_beside_columns_given_twice(estimator):
+    # Rows nearby have the same value, and the system of the basis is singular.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    X = np.column_stack([rng.integers(0, 2, 200), X, X])
+    y = X[:, 0] + 0.1 * rng.standard_normal(200)
+    model = estimator(n_directions=1).fit(X, y)
+    assert angle(model.loadings_, np.eye(9)[:1]) < 0.3
 
 
 @both

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -39,9 +38,6 @@ class ChiSquared:
 class Candidate(ABC):
     """A semi-definite matrix of whitened inputs whose range estimates the wanted subspace."""
 
-    #: Size of the matrix of noise beside that of SAVE; criteria divide the eigenvalues by it.
-    unit: ClassVar[float] = 1.0
-
     @abstractmethod
     def matrix(self, whitened: FloatArray, weights: FloatArray) -> FloatArray:
         """The matrix (rank, rank) of whitened inputs (n_rows, rank) with weights (n_rows,)."""
@@ -49,6 +45,11 @@ class Candidate(ABC):
     def most_directions(self, rank: int) -> int:
         """Number of directions that the matrix can have, of `rank` inputs."""
         return rank
+
+    @property
+    def unit(self) -> float:
+        """What a criterion divides the eigenvalues by: the size of the matrix beside others'."""
+        return 1.0
 
     def chi_squared(
         self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray

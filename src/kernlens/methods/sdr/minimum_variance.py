@@ -22,6 +22,8 @@ LINE_RIDGE = 1e-3
 #: per row, and at least the second number. It shrinks what directions are more than what is new in
 #: them, which helps to find weak ones; more than the system has along the basis would go too far.
 RIDGE_PER_COLUMN, LEAST_RIDGE = 0.75, 1e-3
+#: Share that is added even where rows do not differ along the basis.
+SMALLEST_RIDGE = 1e-8
 #: Rows that the median anchor looks at in the end, at least: so many, and so many per column. Both
 #: were chosen on the generators of the RegFeaL paper, with other seeds than the published ones.
 LEAST_ROWS, ROWS_PER_COLUMN = 20.0, 1.5
@@ -80,7 +82,8 @@ def one_step(problem: LocalProblem, basis: FloatArray, share: float, ridge: floa
     if size <= 0.0:
         return basis
     along = np.einsum("kd,kdke,ke->", basis, normal, basis) / k
-    matrix.flat[:: k * d + 1] += min(ridge * size, along)
+    # Columns that are mixtures of others leave the system singular: something is added always.
+    matrix.flat[:: k * d + 1] += min(ridge, max(along / size, SMALLEST_RIDGE)) * size
     found = np.linalg.solve(matrix, right.ravel()).reshape(k, d)
     left_vectors, values, vectors = np.linalg.svd(found, full_matrices=False)
     if values[-1] <= 1e-10 * values[0]:

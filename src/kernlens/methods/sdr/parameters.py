@@ -64,10 +64,12 @@ TEST = Parameter(
     ``"permutation"`` changes the places of rows. ``"auto"`` takes the first where its theory
     applies, else the second.
     ``"bic"`` is the criterion of Zhu, Miao and Peng (2006): with d eigenvalues l_i of the matrix of
-    the notes, half of it for directional regression, the k with the largest
+    the notes, half of it for directional regression and its mean over targets for PHD, the k with
+    the largest
     ``n / 2 sum_(i > k) (log(1 + l_i) - l_i) - log(n) / 8 k (2 d - k + 1)``. It costs nothing, and
     its mistakes become rare as rows become many, while a test goes on to take one direction too
-    many as often as its level says; with few rows it misses weak directions.""",
+    many as often as its level says. With few rows it misses weak directions, and `SAVE` and
+    `DirectionalRegression` see some in noise: give them 500 rows at least.""",
     search=("bic",),
 )
 COUNTED = replace(
