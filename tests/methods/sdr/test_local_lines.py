@@ -167,17 +167,6 @@ def test_a_straight_line_among_many_columns_is_found(noise):
 
 
 @both
-def test_a_column_of_two_values_is_found_beside_columns_given_twice(estimator):
-    # Rows nearby have the same value, and the system of the basis is singular.
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 4))
-    X = np.column_stack([rng.integers(0, 2, 200), X, X])
-    y = X[:, 0] + 0.1 * rng.standard_normal(200)
-    model = estimator(n_directions=1).fit(X, y)
-    assert angle(model.loadings_, np.eye(9)[:1]) < 0.3
-
-
-@both
 @pytest.mark.parametrize("name", ["trend", "product"])
 def test_directions_are_counted_by_held_out_rows(estimator, name):
     X, y, true = planted(name, 200, 4)
