@@ -426,10 +426,14 @@ def _finder(name: str, light: Settings, *variants: Settings, **own: Any) -> Fami
 #: What counts directions in a moment, with a seed.
 _COUNTED = {"n_directions": "auto", "test": "permutation", "n_permutations": 19, "random_state": 0}
 
+_BIC = {"n_directions": "auto", "test": "bic"}
+
 #: Transformers that find directions, which are no families of regressor and classifier.
 FINDER_FAMILIES = (
     _finder("SIR", {}, {"n_slices": 4, "shrinkage": 0.2}, {**_COUNTED}),
-    _finder("SAVE", {}, {"n_slices": 3, "test": "chi2", "n_directions": "auto"}, {**_COUNTED}),
+    _finder(
+        "SAVE", {}, {"n_slices": 3, "test": "chi2", "n_directions": "auto"}, {**_COUNTED}, _BIC
+    ),
     _finder("DirectionalRegression", {}, {"n_slices": 3, "shrinkage": 0.2}, {**_COUNTED}),
     _finder("OPG", {}, {"n_directions": "auto"}),
     _finder("MAVE", {}, {"n_directions": "auto"}),

@@ -515,6 +515,24 @@ FAULTS = (
         "methods/rfm",
     ),
     Fault(
+        "methods/sdr/criteria.py",
+        "    terms = np.log1p(eigenvalues) - eigenvalues",
+        "    terms = np.log1p(eigenvalues) - 0.9 * eigenvalues",
+        "methods/sdr/test_criteria.py",
+    ),
+    Fault(
+        "methods/sdr/hessian.py",
+        "        return float(len(self.responses))",
+        "        return 1.0",
+        "methods/sdr/test_criteria.py",
+    ),
+    Fault(
+        "methods/sdr/minimum_variance.py",
+        "min(ridge, max(along / size, SMALLEST_RIDGE)) * size",
+        "ridge * size",
+        "methods/sdr/test_local_lines.py",
+    ),
+    Fault(
         "methods/sdr/slices.py",
         "        return (member @ inputs) / member.sum(axis=1, keepdims=True)",
         "        return (member @ inputs) / len(inputs)",

@@ -73,6 +73,26 @@ def hessian(Z, y, residual):
     return total, r
 
 
+def bayes_criterion(eigenvalues, n, k):
+    """Zhu, Miao and Peng (2006) for k directions, with log(n) / 4 for every parameter.
+
+    The first part is the log-likelihood of a normal sample with covariance eigenvalues 1 + l, under
+    the hypothesis that those after the first k are 1, beside that of no hypothesis.
+    """
+    d = len(eigenvalues)
+    free = [1.0 + value for value in eigenvalues]
+    tied = [*free[:k], *[1.0] * (d - k)]
+    fits = [
+        sum(
+            -0.5 * n * (np.log(assumed) + seen / assumed)
+            for seen, assumed in zip(free, of, strict=True)
+        )
+        for of in (tied, free)
+    ]
+    n_parameters = sum(d - place for place in range(k))
+    return fits[0] - fits[1] - np.log(n) / 4.0 * n_parameters
+
+
 def leading_span(matrix, root, k):
     """Basis (k, d) of the directions, for standardised columns, of the largest eigenvalues."""
     values, vectors = np.linalg.eigh(matrix)
@@ -108,8 +128,12 @@ def local_line(X, y, p, anchor, ridge=0.0):
     return p @ y - slopes @ (p @ differences), slopes
 
 
-def mave_basis(X, y, all_p, levels, slopes, importance):
-    """Least squares for all entries of B at once: one equation per pair of a row and an anchor."""
+def mave_basis(X, y, all_p, levels, slopes, importance, basis=None, ridge=0.0):
+    """Least squares for all entries of B at once: one equation per pair of a row and an anchor.
+
+    A ridge is one more equation per entry: that it is zero, with the share `ridge` of the mean
+    square of the columns, at most that of the equations along the directions of `basis`.
+    """
     k, d = slopes.shape[1], X.shape[1]
     design, right = [], []
     for j, (p, a, slope, w) in enumerate(zip(all_p, levels, slopes, importance, strict=True)):
@@ -117,4 +141,11 @@ def mave_basis(X, y, all_p, levels, slopes, importance):
             root = np.sqrt(w * p[i])
             design.append(root * np.outer(slope, X[i] - X[j]).ravel())
             right.append(root * (y[i] - a))
-    return np.linalg.lstsq(np.array(design), np.array(right), rcond=None)[0].reshape(k, d)
+    design = np.array(design)
+    if ridge > 0.0:
+        alone = [np.where(np.arange(k)[:, None] == one, basis, 0.0).ravel() for one in range(k)]
+        along = np.mean([np.sum((design @ vector) ** 2) for vector in alone])
+        added = min(ridge * np.mean(np.sum(design**2, axis=0)), along)
+        design = np.vstack([design, np.sqrt(added) * np.eye(k * d)])
+        right += [0.0] * (k * d)
+    return np.linalg.lstsq(design, np.array(right), rcond=None)[0].reshape(k, d)

@@ -100,7 +100,9 @@ def test_a_round_is_the_outer_product_of_slopes(monkeypatch):
     np.testing.assert_allclose(rebuilt, product / total, rtol=1e-8, atol=1e-10)
 
 
-def test_a_step_is_least_squares_over_all_pairs(monkeypatch):
+@pytest.mark.parametrize("ridge", [0.0, 0.05, 50.0])
+def test_a_step_is_least_squares_over_all_pairs(monkeypatch, ridge):
+    # The largest ridge is more than the equations have along the basis, and is cut.
     monkeypatch.setattr(local_linear, "FLOOR", 0.0)
     monkeypatch.setattr(minimum_variance, "LINE_RIDGE", 0.0)
     asked = problem(15, 3, 15)
@@ -115,10 +117,9 @@ def test_a_step_is_least_squares_over_all_pairs(monkeypatch):
         levels.append(level)
         slopes.append(slope)
     (moments,) = local_moments(asked, coordinates, 0.5)
-    solution = reference.mave_basis(
-        asked.inputs, asked.targets[0], all_p, levels, np.array(slopes), moments.importance
-    )
-    found = minimum_variance.one_step(asked, basis, 0.5, ridge=0.0)
+    equations = (asked.inputs, asked.targets[0], all_p, levels, np.array(slopes))
+    solution = reference.mave_basis(*equations, moments.importance, basis, ridge)
+    found = minimum_variance.one_step(asked, basis, 0.5, ridge)
     np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
     assert angle(found, solution) < 1e-6
 
@@ -151,6 +152,18 @@ def test_planted_directions_are_found(estimator, name):
     X, y, true = planted(name)
     model = estimator(n_directions=len(true)).fit(X, y)
     assert angle(model.loadings_, true) < (0.15 if estimator is MAVE else 0.3)
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_a_straight_line_among_many_columns_is_found(noise):
+    # Rows nearby hardly differ along the one direction: a ridge must not shrink it.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 24))
+    y = X[:, :4].sum(axis=1) / 2.0 + noise * rng.standard_normal(500)
+    model = MAVE(n_directions=1).fit(X, y)
+    assert angle(model.loadings_, np.repeat([0.5, 0.0], [4, 20])[None]) < (
+        0.05 if noise < 1 else 0.4
+    )
 
 
 @both

@@ -46,6 +46,11 @@ class Candidate(ABC):
         """Number of directions that the matrix can have, of `rank` inputs."""
         return rank
 
+    @property
+    def unit(self) -> float:
+        """What a criterion divides the eigenvalues by: the size of the matrix beside others'."""
+        return 1.0
+
     def chi_squared(
         self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
     ) -> ChiSquared | None:

@@ -41,6 +41,11 @@ class MeanHessian(Candidate):
         total: FloatArray = np.sum([hessian @ hessian for hessian in hessians], axis=0)
         return total
 
+    @property
+    def unit(self) -> float:
+        # The matrix is a sum over targets, and noise adds up with their number.
+        return float(len(self.responses))
+
     def numbers(self, whitened: FloatArray, shares: FloatArray) -> FloatArray:
         """What the products of inputs are weighted with, (n_responses, n_rows)."""
         if not self.residual:

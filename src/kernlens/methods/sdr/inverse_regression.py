@@ -111,6 +111,11 @@ class DirectionalMoments(SlicedCandidate):
     It is the mean over pairs of slices of the square of :math:`2 C - E[(z - z')(z - z')^\top]`.
     """
 
+    @property
+    def unit(self) -> float:
+        # Twice what SAVE has where there is nothing to see.
+        return 2.0
+
     def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
         moments = slices.second_moments(whitened, weights) - covariance(whitened, weights)
         between = between_slices(slices, whitened, weights)

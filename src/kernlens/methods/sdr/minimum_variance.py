@@ -19,8 +19,11 @@ N_ROUNDS, N_LAST, N_WITH_ALL = 10, 5, 3
 #: Share of the mean local variance along directions that is added to it.
 LINE_RIDGE = 1e-3
 #: Share of the mean of its diagonal that is added to the system of the basis: this many columns
-#: per row, and at least the second number.
+#: per row, and at least the second number. It shrinks what directions are more than what is new in
+#: them, which helps to find weak ones; more than the system has along the basis would go too far.
 RIDGE_PER_COLUMN, LEAST_RIDGE = 0.75, 1e-3
+#: Share that is added even where rows do not differ along the basis.
+SMALLEST_RIDGE = 1e-8
 #: Rows that the median anchor looks at in the end, at least: so many, and so many per column. Both
 #: were chosen on the generators of the RegFeaL paper, with other seeds than the published ones.
 LEAST_ROWS, ROWS_PER_COLUMN = 20.0, 1.5
@@ -64,7 +67,8 @@ def minimum_variance(problem: LocalProblem, start: FloatArray) -> GradientDirect
 def one_step(problem: LocalProblem, basis: FloatArray, share: float, ridge: float) -> FloatArray:
     """The best lines for a basis (k, d), and then the best basis for these lines, orthonormal.
 
-    `ridge` is a share of the mean of the diagonal of the system of the basis.
+    `ridge` is a share of the mean of the diagonal of the system of the basis; what is added is at
+    most the mean of the system along the basis.
     """
     k, d = basis.shape
     normal, right = np.zeros((k, d, k, d)), np.zeros((k, d))
@@ -77,7 +81,9 @@ def one_step(problem: LocalProblem, basis: FloatArray, share: float, ridge: floa
     size = np.trace(matrix) / (k * d)
     if size <= 0.0:
         return basis
-    matrix.flat[:: k * d + 1] += ridge * size
+    along = np.einsum("kd,kdke,ke->", basis, normal, basis) / k
+    # Columns that are mixtures of others leave the system singular: something is added always.
+    matrix.flat[:: k * d + 1] += min(ridge, max(along / size, SMALLEST_RIDGE)) * size
     found = np.linalg.solve(matrix, right.ravel()).reshape(k, d)
     left_vectors, values, vectors = np.linalg.svd(found, full_matrices=False)
     if values[-1] <= 1e-10 * values[0]:

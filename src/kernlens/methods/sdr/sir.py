@@ -36,6 +36,8 @@ class SIR(SlicedFinder):
     dimension_test_ : DimensionTest
         The test that counted the directions, after ``n_directions="auto"``; it prints as a table
         and has a `to_frame`.
+    dimension_criterion_ : DimensionCriterion
+        The same after ``test="bic"``, in its place.
     shrinkage_ : float
         Share of the identity in the covariance.
     mean_, scale_ : ndarray of shape (n_features,)

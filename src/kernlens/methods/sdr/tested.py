@@ -1,4 +1,4 @@
-"""Estimators whose directions are eigenvectors, counted by a test."""
+"""Estimators whose directions are eigenvectors, counted by a test or a criterion."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens.base.fit_data import Memory, draw_seed
 from kernlens.methods.sdr.candidate import Candidate
+from kernlens.methods.sdr.criteria import DimensionCriterion, bayes_criterion
 from kernlens.methods.sdr.data import ReductionData
 from kernlens.methods.sdr.dimension_tests import (
     MOST_ROWS,
@@ -57,9 +58,19 @@ class TestedFinder(SubspaceFinder):
         if "_dimension_test" not in vars(self):
             raise AttributeError(
                 f"This {type(self).__name__} has no dimension_test_; fit it with "
-                "n_directions='auto' on at least 15 rows."
+                "n_directions='auto' on at least 15 rows, and with another test than 'bic'."
             )
         return DimensionTest.of_dict(self._dimension_test)
+
+    @property
+    def dimension_criterion_(self) -> DimensionCriterion:
+        """The criterion that counted the directions, after ``test="bic"``; it prints."""
+        if "_dimension_criterion" not in vars(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no dimension_criterion_; fit it with "
+                "n_directions='auto' and test='bic' on at least 15 rows."
+            )
+        return DimensionCriterion.of_dict(self._dimension_criterion)
 
     def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
         rank = min(n_rows, n_columns)
@@ -67,7 +78,8 @@ class TestedFinder(SubspaceFinder):
         return Memory(8.0 * numbers, "fit on fewer rows or columns")
 
     def _find(self, data: ReductionData) -> FoundDirections:
-        self.__dict__.pop("_dimension_test", None)
+        for name in ("_dimension_test", "_dimension_criterion"):
+            self.__dict__.pop(name, None)
         inputs, weights = data.rows.X, data.rows.weights
         whitening = Whitening.of(inputs, weights, self.shrinkage)
         candidate, whitened = self._candidate(data), whitening.apply(inputs)
@@ -75,17 +87,21 @@ class TestedFinder(SubspaceFinder):
         most = candidate.most_directions(whitening.rank)
         most = min(most, int(np.sum(spectrum.values > SMALLEST_EIGENVALUE)))
         self.eigenvalues_, self.shrinkage_ = spectrum.values[:most], whitening.shrinkage
-        kept = self._number(data, most)
+        kept = self._number(data, most, spectrum.values / candidate.unit)
         return FoundDirections(
             whitening.directions(spectrum.vectors[:, :kept]), spectrum.values[:kept]
         )
 
-    def _number(self, data: ReductionData, most: int) -> int:
-        """How many directions are kept, of those that there are."""
+    def _number(self, data: ReductionData, most: int, values: FloatArray) -> int:
+        """How many directions are kept, of those that there are; `values` are for a criterion."""
         if self.n_directions != "auto":
             return min(int(self.n_directions), most)
         if len(data.rows.weights) < FEWEST_ROWS or most == 0:
             return estimate_n_directions(self.eigenvalues_, max(1, data.columns.n_varying))
+        if self.test == "bic":
+            criterion = bayes_criterion(values, float(data.rows.weights.sum()), most)
+            self._dimension_criterion = criterion.as_dict()
+            return criterion.n_directions
         test = self._dimension_test_of(data, most)
         self._dimension_test = test.as_dict()
         return test.n_directions
