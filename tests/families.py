@@ -118,7 +118,10 @@ def _matrix(n_rows: int) -> np.ndarray:
 PUBLIC: list[type[BaseEstimator]] = [
     public
     for public in (getattr(kernlens, name) for name in kernlens.__all__)
-    if isinstance(public, type) and issubclass(public, BaseEstimator)
+    if isinstance(public, type)
+    and issubclass(public, BaseEstimator)
+    # It prepares tables and learns no features; tests/tables/ has its tests.
+    and public is not kernlens.TablePreprocessor
 ]
 #: Regressors and classifiers.
 ESTIMATORS = [public for public in PUBLIC if hasattr(public, "score")]

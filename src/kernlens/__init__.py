@@ -44,6 +44,7 @@ from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.optim.backtracking import StepRule
+from kernlens.tables import TablePreprocessor
 
 __all__ = [
     "MAVE",
@@ -83,6 +84,7 @@ __all__ = [
     "RegFeaLRegressor",
     "Reweighting",
     "StepRule",
+    "TablePreprocessor",
     "UpToDegree",
     "VarPro",
     "__version__",
