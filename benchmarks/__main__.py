@@ -38,6 +38,7 @@ BENCHMARKS = {
     "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
     "classical": "MAVE and OPG: Experiment 1 of the RegFeaL paper; --fixed counts no directions",
+    "rfm_against_xrfm": "RFM: accuracy and time beside xrfm, boosting and SVC; --sets, --splits",
     "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
     "weightings_mixture": "RKHS weightings: mixed alphas against the best one, on other data",
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",
@@ -48,7 +49,7 @@ BENCHMARKS = {
     "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }
 #: Those whose ``run`` takes arguments.
-WITH_ARGUMENTS = ("classical", "defaults", "direction_counts")
+WITH_ARGUMENTS = ("classical", "defaults", "direction_counts", "rfm_against_xrfm")
 
 
 def main() -> None:

@@ -23,6 +23,8 @@ LARGEST_STEP = 2**62
 DIGITS = 26
 #: The last digit of values that are small beside their column is that of this share of its size.
 SMALL = 2.0**-12
+#: Values that are rounded at a time.
+BLOCK_ENTRIES = 2**18
 #: A column whose mean is not more than this is centred, up to the rounding of sums.
 CENTRED = 1e-12
 
@@ -112,12 +114,27 @@ def leading_digits(values: FloatArray) -> FloatArray:
     values : ndarray of shape (n_rows, n_columns)
         Centred columns; they may have NaN where a value is missing.
     """
-    sizes = np.sqrt(np.nanmean(np.square(values, dtype=np.float64), axis=0))
+    sizes = _root_mean_squares(values)
     # A size that was divided by itself is 1 up to rounding: no power of two may begin there.
     least = SMALL * np.exp2(np.floor(np.log2(np.where(sizes > 0.0, sizes, 1.0)) + 0.5))
-    _, exponents = np.frexp(np.maximum(np.abs(values), least))
-    steps = exponents - DIGITS
-    return np.ldexp(np.rint(np.ldexp(values, -steps)), steps).astype(values.dtype, copy=False)
+    rounded = np.empty_like(values)
+    # A few rows at a time: there are six arrays of them on the way.
+    n_rows = max(1, BLOCK_ENTRIES // max(1, values.shape[1]))
+    for start in range(0, len(values), n_rows):
+        rows = slice(start, start + n_rows)
+        _, exponents = np.frexp(np.maximum(np.abs(values[rows]), least))
+        steps = exponents - DIGITS
+        rounded[rows] = np.ldexp(np.rint(np.ldexp(values[rows], -steps)), steps)
+    return rounded
+
+
+def _root_mean_squares(values: FloatArray) -> FloatArray:
+    """Sizes of columns; missing values do not count."""
+    squares = np.square(values, dtype=np.float64)
+    missing = np.isnan(squares)
+    squares[missing] = 0.0
+    known = len(values) - np.count_nonzero(missing, axis=0)
+    return np.asarray(np.sqrt(squares.sum(axis=0) / known))
 
 
 def centered_digits(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -195,3 +195,25 @@ def test_sorting_keeps_the_projections_and_select_keeps_the_particles():
 def test_an_unknown_kernel_is_refused_with_the_names():
     with pytest.raises(ValueError, match=r"'cubic'.*'brownian'"):
         make_kernel("cubic")
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 70])
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+def test_pairs_within_the_same_points_are_those_of_two_copies(kernel, n):
+    points = np.random.default_rng(n).standard_normal((n, 5))
+    within = make_kernel(kernel).pairwise_mean(points, points)
+    between = make_kernel(kernel).pairwise_mean(points, points.copy())
+    expected = np.mean(make_kernel(kernel).profile(points[:, None] - points[None]), axis=2)
+    np.testing.assert_allclose(within, expected, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(within, between, rtol=1e-14)
+    np.testing.assert_array_equal(within, within.T)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 8, 11])
+def test_brownian_products_of_any_number_of_particles(m):
+    rng = np.random.default_rng(m)
+    kernel, projections = make_kernel("brownian"), rng.standard_normal((m, 9))
+    v, out = rng.standard_normal((2, 9)), np.zeros((2, 9))
+    kernel.add_product(kernel.prepare(projections), v, out)
+    apart = np.abs(projections[:, :, None] - projections[:, None]).sum(axis=0)
+    np.testing.assert_allclose(out, -0.5 * v @ apart, rtol=0, atol=1e-13 * m)

@@ -264,3 +264,32 @@ def test_coupled_targets_factorised_or_iterated(intercept):
     iterated = system.solve(rhs, solver="cg", tol=1e-14).solution
     factorised = system._solve_coupled(system.center(rhs)).solution
     np.testing.assert_allclose(factorised, iterated, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_many_targets_share_a_factor_and_few_iterate(weighting):
+    rng = np.random.default_rng(0)
+    n, m = 180, 40
+    X, W = rng.standard_normal((n, 4)), rng.standard_normal((m, 4))
+    weights = sample_weights(weighting, n, rng)
+    operator = ProjectedKernelOperator(W, X, make_kernel("brownian"))
+    root = DiagonalRoot(np.sqrt(weights)[None])
+    steps = {}
+    for n_targets in (1, 30):
+        y = rng.standard_normal((n_targets, n))
+        system = CenteredSystem(operator, root, 0.01 * weights.sum(), n_targets)
+        result = system.solve(root.adjoint(y), tol=1e-12)
+        steps[n_targets] = result.n_iter
+        oracle = bkernn.fit("brownian", "squared", W, X, y, weights, 0.01)
+        dual = root.apply(result.solution)
+        np.testing.assert_allclose(dual, oracle.dual, rtol=0, atol=1e-9 * np.abs(oracle.dual).max())
+    assert steps[30] == 1 < steps[1]
+
+
+@pytest.mark.parametrize("kernel", ["exponential", "gaussian"])
+def test_matrices_that_are_dear_to_form_are_not_factorised_for_many_targets(kernel):
+    rng = np.random.default_rng(0)
+    X, W = rng.standard_normal((160, 3)), rng.standard_normal((20, 3))
+    operator = ProjectedKernelOperator(W, X, make_kernel(kernel))
+    system = CenteredSystem(operator, DiagonalRoot(np.ones((1, 160))), 1.0, 50)
+    assert system.solve(rng.standard_normal((50, 160))).n_iter > 1

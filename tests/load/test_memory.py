@@ -20,6 +20,12 @@ from kernlens import (
     RKHSWeightingRegressor,
     _validation,
 )
+from kernlens._invariance import leading_digits
+from kernlens._rows import canonical_rows
+from kernlens.kernels.radial import make_radial_kernel
+from kernlens.losses import SquaredLoss
+from kernlens.methods.hkrr.objective import HyperKernelObjective
+from kernlens.methods.hkrr.varpro import varpro_lbfgs
 
 SENTENCE = r"This fit needs about .* GiB and this process may use .* GiB; .*\.$"
 
@@ -60,3 +66,33 @@ def test_every_estimator_asks_first(estimator, monkeypatch):
 )
 def test_huge_settings_are_refused_at_once(model):
     check_refused(model, 2_000_000)
+
+
+def traced_peak(work):
+    """Most bytes that `work` allocates at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_digits_are_rounded_a_few_rows_at_a_time():
+    values = np.random.default_rng(0).standard_normal((100_000, 20))
+    assert traced_peak(lambda: leading_digits(values)) < 2.0 * values.nbytes
+
+
+def test_one_kernel_is_held_at_a_time():
+    X = np.random.default_rng(0).standard_normal((20_000, 4))
+    rows = canonical_rows(X, np.abs(X[:, :1].T), np.ones(len(X)))
+    objective = HyperKernelObjective.of(
+        rows, rows.X[:100], make_radial_kernel("gaussian"), SquaredLoss(), 1e-3
+    )
+    one = 2 * 8 * 20_000 * 100
+
+    def learn():
+        points = objective.compared([np.eye(4), 0.5 * np.eye(4), 0.2 * np.eye(4)])
+        varpro_lbfgs(objective, points[0], max_iter=5)
+
+    assert traced_peak(learn) < 1.6 * one

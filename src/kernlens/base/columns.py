@@ -40,12 +40,14 @@ def center_and_scale(
     if not standardize:
         return mean, np.ones(X.shape[1])
     centered = X - mean
-    largest = np.max(np.abs(centered), axis=0)
+    largest = np.maximum(centered.max(axis=0), -centered.min(axis=0))
     # A column that varies by rounding only is a constant.
     constant = largest <= 10 * np.finfo(np.float64).eps * np.abs(mean)
     largest[constant | (largest == 0.0)] = 1.0
-    # Squares of the ratios, so that columns of any size keep their digits.
-    ratio = np.sqrt(np.average(np.square(centered / largest), axis=0, weights=weights))
+    # Squares of the ratios, so that columns of any size keep their digits; in place, because X is
+    # often the largest array there is.
+    centered /= largest
+    ratio = np.sqrt(np.average(np.square(centered, out=centered), axis=0, weights=weights))
     return mean, np.where(constant, 1.0, largest * ratio)
 
 

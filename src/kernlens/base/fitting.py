@@ -237,6 +237,7 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, S
         order = order_to_learn_in(rows, columns, targets)
         # Measured again: sums in the order in which rows were written have other last digits.
         rows, unit = written.in_order(order.rows).with_relative_weights()
+        del written
         columns = self._measure_columns(rows).in_order(order.columns)
         targets = self._measure_targets(rows)
         by_class = is_classifier(self) and not loss.quadratic

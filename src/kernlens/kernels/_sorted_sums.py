@@ -24,24 +24,33 @@ def brownian_product(points, order, v, out):  # type: ignore[no-untyped-def]
         vt, ot = v[t], out[t]
         half = 0.5 * vt.sum()
         shift = 0.0
-        # Two particles at once: a sum that is carried along waits for itself.
-        for j in range(0, n_particles - 1, 2):
-            below, other_below = -half, -half
-            moment, other_moment = 0.0, 0.0
+        # Four particles at once: a sum that is carried along waits for itself.
+        together = n_particles - n_particles % 4
+        for j in range(0, together, 4):
+            below, below1, below2, below3 = -half, -half, -half, -half
+            moment, moment1, moment2, moment3 = 0.0, 0.0, 0.0, 0.0
             for k in range(n):
                 i, p = np.uint64(order[j, k]), points[j, k]
                 below += vt[i]
                 moment += vt[i] * p
                 ot[i] += moment - p * below
                 i, p = np.uint64(order[j + 1, k]), points[j + 1, k]
-                other_below += vt[i]
-                other_moment += vt[i] * p
-                ot[i] += other_moment - p * other_below
-            shift += moment + other_moment
-        if n_particles % 2:
+                below1 += vt[i]
+                moment1 += vt[i] * p
+                ot[i] += moment1 - p * below1
+                i, p = np.uint64(order[j + 2, k]), points[j + 2, k]
+                below2 += vt[i]
+                moment2 += vt[i] * p
+                ot[i] += moment2 - p * below2
+                i, p = np.uint64(order[j + 3, k]), points[j + 3, k]
+                below3 += vt[i]
+                moment3 += vt[i] * p
+                ot[i] += moment3 - p * below3
+            shift += moment + moment1 + moment2 + moment3
+        for j in range(together, n_particles):
             below, moment = -half, 0.0
             for k in range(n):
-                i, p = np.uint64(order[-1, k]), points[-1, k]
+                i, p = np.uint64(order[j, k]), points[j, k]
                 below += vt[i]
                 moment += vt[i] * p
                 ot[i] += moment - p * below
@@ -356,3 +365,21 @@ def cityblock(left, right, out):  # type: ignore[no-untyped-def]
             p = left[i, j]
             for r in range(right.shape[1]):
                 out[i, r] += abs(p - right[j, r])
+
+
+@compiled(fastmath=True)
+def cityblock_within(points, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j |p_ji - p_ji'|`` to `out` (n, n) for points (m, n), in half of the operations."""
+    n = points.shape[1]
+    for i in range(n):
+        row = out[i]
+        for j in range(points.shape[0]):
+            p, pj = points[j, i], points[j]
+            for r in range(i):
+                row[r] += abs(p - pj[r])
+    # Whole tiles are mirrored, because columns of a large matrix are far apart.
+    for low in range(0, n, 32):
+        for start in range(0, low + 1, 32):
+            for i in range(low, min(low + 32, n)):
+                for r in range(start, min(start + 32, i)):
+                    out[r, i] += out[i, r]

@@ -29,6 +29,13 @@ Solver = Literal["auto", "direct", "cg", "pcg"]
 
 #: Up to this many rows, forming and factorising the matrix beats iterating on it.
 DIRECT_MAX_SAMPLES = 150
+#: Targets that share a matrix share its factor: it is formed and factorised as well if that costs
+#: no more than so many steps of iterations, which take 30 to 50, and it has at most so many rows.
+DIRECT_STEPS = 20.0
+DIRECT_MOST_SAMPLES = 2000
+#: Seconds that an entry of the matrix takes once it is formed, and in the factor for every row, in
+#: units of a term of a product; measured at 300 to 2000 rows.
+PASSING, FACTORING = 5.0, 1.0 / 70.0
 #: Steps after which a system of coupled targets with at most so many unknowns is factorised.
 #: Kernels of rows far out have condition numbers that iterations do not get through.
 COUPLED_ITERATIONS = 20
@@ -113,18 +120,20 @@ class CenteredSystem:
         """Solve for `b`.
 
         ``solver="auto"`` factorises the matrix (O(n^2 m + n^3), memory 8 n^2 bytes) when there are
-        at most 150 rows and the loss does not couple the targets; otherwise it runs conjugate
-        gradients, O(m n) a step, and if 150 steps have not finished a system of 50,000 rows or
-        more, goes on with a Nyström preconditioner of rank 2 sqrt(n), which keeps the number of
-        steps from growing with n. ``"direct"``, ``"cg"`` and ``"pcg"`` ask for one of the three. A
-        loss whose curvature is not the same for all targets has no preconditioner and runs plain
-        conjugate gradients instead; so does one that couples the targets, whose small systems are
-        factorised only if 20 steps have not finished a direct solve.
+        at most 150 rows and the loss does not couple the targets, and up to 2000 rows where so many
+        targets share the matrix that its factor costs less than iterations; otherwise it runs
+        conjugate gradients, O(m n) a step, and if 150 steps have not finished a system of 50,000
+        rows or more, goes on with a Nyström preconditioner of rank 2 sqrt(n), which keeps the
+        number of steps from growing with n. ``"direct"``, ``"cg"`` and ``"pcg"`` ask for one of the
+        three. A loss whose curvature is not the same for all targets has no preconditioner and runs
+        plain conjugate gradients instead; so does one that couples the targets, whose small systems
+        are factorised only if 20 steps have not finished a direct solve.
         """
         rhs = self.center(rhs)
         n = self.operator.n_samples
         if solver == "auto":
-            solver = "direct" if n <= DIRECT_MAX_SAMPLES else "cg"
+            few = n <= DIRECT_MAX_SAMPLES or self._factor_is_cheap(len(rhs))
+            solver = "direct" if few else "cg"
             large = n >= PRECONDITION_MIN_SAMPLES and self.operator.cheap_products
             patience = min(PLAIN_ITERATIONS, max_iter) if large else max_iter
         else:
@@ -145,6 +154,14 @@ class CenteredSystem:
         if coupled:
             return self._solve_coupled(rhs)
         return self._solve_preconditioned(rhs, result, tol, max_iter)
+
+    def _factor_is_cheap(self, n_targets: int) -> bool:
+        """Whether one factor for all targets costs less than iterations on them."""
+        n = self.operator.n_samples
+        if n > DIRECT_MOST_SAMPLES or not self.root.shared_by_targets:
+            return False
+        entry = self.operator.pair_cost + PASSING + FACTORING * n
+        return n * entry <= DIRECT_STEPS * n_targets * self.operator.row_cost
 
     def _solve_preconditioned(
         self, rhs: FloatArray, plain: SolveResult, tol: float, max_iter: int

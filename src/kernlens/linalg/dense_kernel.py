@@ -37,6 +37,16 @@ class DenseKernel:
         """False, because a product reads every entry."""
         return False
 
+    @property
+    def row_cost(self) -> int:
+        """One for every row."""
+        return len(self.matrix)
+
+    @property
+    def pair_cost(self) -> float:
+        """Infinite: whoever holds the matrix says how it is solved with."""
+        return float("inf")
+
     def matvec(self, v: FloatArray) -> FloatArray:
         """Return ``v K`` for `v` of shape (n_targets, n_samples)."""
         product: FloatArray = v @ self.matrix

@@ -114,6 +114,10 @@ class KernelBlocks:
             work=self._work,
         )
 
+    def release(self) -> None:
+        """Let go of what is held; it is computed again if it is asked for again."""
+        vars(self).pop("_held", None)
+
     @lazy
     def _held(self) -> list[KernelBlock]:
         return self._run(self._block, self._slices)

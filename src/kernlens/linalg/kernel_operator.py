@@ -26,6 +26,14 @@ class KernelOperator(Protocol):
         """Whether a product takes far fewer operations than there are entries in the matrix."""
 
     @property
+    def row_cost(self) -> int:
+        """Terms that are summed for an entry of a product."""
+
+    @property
+    def pair_cost(self) -> float:
+        """Cost of an entry of the matrix in such terms; infinite if it is not to be formed."""
+
+    @property
     def matrix(self) -> FloatArray:
         """The matrix itself, (n_samples, n_samples); not to be changed."""
 

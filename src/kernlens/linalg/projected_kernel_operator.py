@@ -72,6 +72,16 @@ class ProjectedKernelOperator:
         """Whether a product is linear in the rows, which takes a kernel with a recursion."""
         return self.kernel.linear_cost
 
+    @property
+    def row_cost(self) -> int:
+        """One for every particle."""
+        return self.n_particles
+
+    @property
+    def pair_cost(self) -> float:
+        """What the kernel says of a pair of points, for every particle."""
+        return self.n_particles * self.kernel.pair_cost
+
     def matvec(self, v: FloatArray) -> FloatArray:
         """Return ``K v`` for weights `v` of shape (n_targets, n_samples)."""
         v = np.ascontiguousarray(v, dtype=np.float64)

@@ -107,3 +107,24 @@ def test_last_steps_are_of_the_loss_of_classes(monkeypatch):
     assert 0 < model.n_iter_ <= steps
     assert model.status_ == "converged"
     assert model.objective_ <= model.objective_history_[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_directions_are_counted_with_the_steps_by_squares_of_a_fit(n_classes, monkeypatch):
+    seen = []
+    steps = particle_learning.factored_lbfgs
+
+    def counting(objective, start, **options):
+        seen.append((type(objective.smooth.fitter.loss), options["max_iter"]))
+        return steps(objective, start, **options)
+
+    problem, rows, W = case(n_classes)
+    plan = particle_learning.ParticlePlan({"feature": problem}, fresh=W, alpha=ALPHA)
+    made = particle_learning.ParticleLearner(plan, rows)
+    learned = made.learn()
+    monkeypatch.setattr(particle_learning, "factored_lbfgs", counting)
+    found = made.directions_on(rows, None, learned)
+    assert seen == [(SquaredLoss, particle_learning.CLASS_SQUARES_ITER)]
+    np.testing.assert_allclose(
+        found.components @ found.components.T, np.eye(len(found.components)), atol=1e-10
+    )

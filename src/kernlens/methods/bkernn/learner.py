@@ -161,6 +161,9 @@ class ParticleLearner(Learner[LearnedParticles]):
         rows are learned from by a short path, which finds strong directions only.
         """
         part, alpha = self._on(rows, learned)
+        if self.problem.of_classes and len(rows.X) <= COUNTED_IN_FULL and not self.plan.plain:
+            # As many steps as the particles of the fit took by squares.
+            return part._directions(part._approach(alpha).solution)
         part = replace(part, plan=part.plan.by_squares())
         if len(rows.X) <= COUNTED_IN_FULL:
             return part._finish(part.minimize(alpha), alpha).directions

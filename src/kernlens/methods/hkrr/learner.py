@@ -302,7 +302,7 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         rows = self.learning_rows()
         Z = self.draw_centers(rows, self.plan.centers.number)
         objective = self.learning.objective(rows, Z, alpha)
-        points = [objective.at(B * self.used) for B in maps]
+        points = objective.compared(B * self.used for B in maps)
         start = min(points, key=lambda point: self.learning.value(objective, point))
         watch = self._watch(alpha)
         watch(start)

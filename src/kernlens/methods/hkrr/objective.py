@@ -8,6 +8,7 @@ envelope theorem the gradient of H is that of L in B at the minimising coefficie
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernlens._array import FloatArray
@@ -86,6 +87,14 @@ class HyperKernelObjective:
         blocks = self._blocks(W)
         fit = self.fitter(blocks, start=None if start is None else start.fit, tol=tol)
         return HyperKernelPoint(W, blocks, fit)
+
+    def compared(self, maps: Iterable[FloatArray], tol: float = 1e-8) -> list[HyperKernelPoint]:
+        """Evaluate H at several maps; none of the points holds its kernel."""
+        points = []
+        for W in maps:
+            points.append(self.at(W, tol=tol))
+            points[-1].blocks.release()
+        return points
 
     def with_coefficients(
         self, W: FloatArray, coefficients: FloatArray, intercept: FloatArray

@@ -142,7 +142,7 @@ class SettingSearch:
         maps = []
         for split in self.splits:
             objective = self.problem.objective(split.train, split.Z, alpha)
-            points = [objective.at(B) for B in ends]
+            points = objective.compared(ends)
             lowest = min(points, key=lambda point: self.problem.value(objective, point))
             maps.append(lowest.W)
         return Visited(len(maps[0]), alpha, np.nan, tuple(maps))

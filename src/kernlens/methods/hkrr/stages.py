@@ -191,7 +191,7 @@ class Stages:
         if len(maps) == 1:
             return maps
         objective = self.learning.objective(split.train, split.Z, START_ALPHA)
-        points = [objective.at(B, tol=1e-4) for B in maps]
+        points = objective.compared(maps, tol=1e-4)
         losses = [score_point(self.learning, p, split.test, self.score_bounds) for p in points]
         return [maps[k] for k in np.argsort(losses, kind="stable")]
 

@@ -154,6 +154,8 @@ def varpro_lbfgs(
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         nonlocal latest, best, first
+        # Only the point whose gradient comes next needs its kernel.
+        latest.blocks.release()
         latest = objective.at(to_map(flat), start=latest, tol=SOLVE_TOL)
         first = latest.value if np.isnan(first) else first
         best = latest if latest.value < best.value else best
@@ -173,6 +175,7 @@ def varpro_lbfgs(
         tol=tol,
         progress=progress,
     )
+    latest.blocks.release()
     end = objective.at(to_map(result.solution), start=latest)
     # A start on the sphere was moved inside, where the objective may be higher. The coefficients of
     # a Newton method that was cut short may be far from the best ones: what rises then is no more
@@ -265,6 +268,7 @@ def map_step(
 ) -> Step[HyperKernelPoint] | None:
     """One step in B, tested on H or at fixed coefficients; shared by Algorithms 3 and 4."""
     gradient = objective.gradient(point)
+    point.blocks.release()
     if not np.isfinite(gradient).all():
         return None
     fit = point.fit
