@@ -45,11 +45,12 @@ BENCHMARKS = {
     "laplacian_scale": "kernel Laplacian: 105,000 unknowns, 100,000 points, dense solve",
     "weightings_speed": "RKHS weightings: time on adults against kitchen sinks and scikit-learn",
     "defaults": "defaults on awkward data, their seconds, the size of a model; --only, --families",
+    "autolens": "AutoLens beside RFM, ridge, boosting and SVM; --sets, --seconds, --splits, --rows",
     "stability_coverage": "how often intervals of SubspaceStability contain planted entries",
     "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }
 #: Those whose ``run`` takes arguments.
-WITH_ARGUMENTS = ("classical", "defaults", "direction_counts", "rfm_against_xrfm")
+WITH_ARGUMENTS = ("autolens", "classical", "defaults", "direction_counts", "rfm_against_xrfm")
 
 
 def main() -> None:

@@ -49,6 +49,7 @@ QUICK: dict[str, Draw] = {
     "n_updates": _between(0, 3),
     "random_state": _between(0, 3),
     "refit": _one_of(None, None, None, "kernel"),
+    "time_budget": _one_of(0.01),
     "rho": _one_of(0.1, 0.3, 0.7, [0.2, 0.4]),
     "width": _one_of(1.0, 3.0, 10.0, [1.0, 10.0]),
 }

@@ -122,6 +122,8 @@ PUBLIC: list[type[BaseEstimator]] = [
     and issubclass(public, BaseEstimator)
     # It prepares tables and learns no features; tests/tables/ has its tests.
     and public is not kernlens.TablePreprocessor
+    # Made of the others, with tests of their own.
+    and not public.__name__.startswith("AutoLens")
 ]
 #: Regressors and classifiers.
 ESTIMATORS = [public for public in PUBLIC if hasattr(public, "score")]

@@ -43,6 +43,7 @@ from kernlens.methods.rkhs_weightings import (
 from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
+from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 from kernlens.optim.backtracking import StepRule
 from kernlens.tables import TablePreprocessor
 
@@ -54,6 +55,8 @@ __all__ = [
     "SIR",
     "AllPolynomials",
     "AlternatingGradient",
+    "AutoLensClassifier",
+    "AutoLensRegressor",
     "BKerNNClassifier",
     "BKerNNRegressor",
     "BestFirst",

@@ -174,6 +174,14 @@ def single_threaded_blas() -> AbstractContextManager[None]:
     return Use(_shared.limit)
 
 
+def single_threaded_openmp() -> AbstractContextManager[Any]:
+    """Keep the loops of others, such as trees of scikit-learn, to the thread that calls them.
+
+    OpenMP keeps this number for every thread of ours by itself, so that nobody else is touched.
+    """
+    return _thread_pools().limit(limits=1, user_api="openmp")
+
+
 class SharedPools(Shared):
     """Our threads, kept as long as anyone works: a fit makes thousands of short calls.
 

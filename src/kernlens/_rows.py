@@ -109,7 +109,7 @@ def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> Canonic
     present = weights > 0
     if not present.all():
         X, y, weights = X[present], y[:, present], weights[present]
-    code_x, code_y = _row_hash(X), _row_hash(y.T)
+    code_x, code_y = row_hash(X), row_hash(y.T)
     # By their weights too: a sum of weights must not depend on the order of the rows.
     order = np.lexsort((weights, code_y, code_x))
     X, y, weights = X[order], y[:, order], weights[order]
@@ -125,7 +125,7 @@ def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> Canonic
     return CanonicalRows(X[starts], y[:, starts], np.add.reduceat(weights, starts), group[starts])
 
 
-def _row_hash(rows: FloatArray) -> NDArray[np.uint64]:
+def row_hash(rows: FloatArray) -> NDArray[np.uint64]:
     """A 64-bit hash of every row; equal for equal values, whatever their place in the array.
 
     Two different rows among a million collide with probability 3e-8. Constant columns say nothing

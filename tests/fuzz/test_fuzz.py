@@ -54,7 +54,7 @@ def worker():
 
 
 def test_all_public_estimators_are_drawn():
-    assert len(public_names()) == 23
+    assert len(public_names()) == 25
     assert all(issubclass(estimator_of(name), BaseEstimator) for name in public_names())
 
 

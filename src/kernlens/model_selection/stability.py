@@ -36,6 +36,7 @@ from kernlens.model_selection.subspace_variation import (
     ladle,
     orthonormal_rows,
     reflected_interval,
+    reproducibility,
 )
 
 #: More directions are not compared by the ladle criterion.
@@ -278,7 +279,7 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         # Fits that leave out one of K folds share their rows: they deviate sqrt(K - 1) times less.
         folds = self.method == "folds"
         widening = float(np.sqrt(self.n_resamples - 1.0)) if folds else 1.0
-        self.reproducibility_ = _reproducibility(self.angles_, None if not folds else widening)
+        self.reproducibility_ = reproducibility(self.angles_, None if not folds else widening)
         bounds = reflected_interval(reference, self.samples_, self.coverage, widening)
         self.intervals_ = bounds.clip(-1.0, 1.0)
         self.projection_ = average_projection(spans)
@@ -305,22 +306,6 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
             tags.target_tags, tags.input_tags = theirs.target_tags, theirs.input_tags
             tags.non_deterministic = theirs.non_deterministic
         return tags
-
-
-def _reproducibility(degrees: FloatArray, widening: float | None) -> FloatArray:
-    """Shares of directions that are not noise, from angles (n_resamples, k), (k,).
-
-    A direction b + e, with b the truth and e the noise of the rows, has a bootstrap resample
-    b + e + e' with as much noise again across it: the mean squared sine of the angle is
-    S = v / (1 + v) with v = |e|^2 / |b + e|^2, and 1 - v is the share of b. Fits without single
-    folds deviate `widening` times less.
-    """
-    across: FloatArray = np.mean(np.square(np.sin(np.radians(degrees))), axis=0)
-    if widening is not None:
-        noise = widening**2 * across
-    else:
-        noise = across / np.maximum(1.0 - across, 0.5)
-    return 1.0 - noise.clip(0.0, 1.0)
 
 
 def _fitted(estimator: Any, X: Any, y: Any, weights: FloatArray | None) -> Any:

@@ -137,3 +137,19 @@ def reflected_interval(
     tail = 0.5 * (1.0 - coverage)
     low, high = widening * np.quantile(samples - estimate, [tail, 1.0 - tail], axis=0)
     return np.stack([estimate - high, estimate - low])
+
+
+def reproducibility(degrees: FloatArray, widening: float | None) -> FloatArray:
+    """Shares of directions that are not noise, from angles (n_resamples, k), (k,).
+
+    A direction b + e, with b the truth and e the noise of the rows, has a bootstrap resample
+    b + e + e' with as much noise again across it: the mean squared sine of the angle is
+    S = v / (1 + v) with v = |e|^2 / |b + e|^2, and 1 - v is the share of b. Fits without single
+    folds deviate `widening` times less.
+    """
+    across: FloatArray = np.mean(np.square(np.sin(np.radians(degrees))), axis=0)
+    if widening is not None:
+        noise = widening**2 * across
+    else:
+        noise = across / np.maximum(1.0 - across, 0.5)
+    return 1.0 - noise.clip(0.0, 1.0)

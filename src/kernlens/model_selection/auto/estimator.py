@@ -1,0 +1,351 @@
+"""What the automatic regressor and classifier share: the way from a table to a stack."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kernlens._array import FloatArray
+from kernlens._execution import map_blocks, single_threaded_blas, working
+from kernlens._parameters import Parameters, check_parameters
+from kernlens._progress import make_display
+from kernlens._reports import FitProgress, Look
+from kernlens._result import Status
+from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
+from kernlens.model_selection.auto.budget import Budget
+from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
+from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
+from kernlens.model_selection.auto.plain_table import PlainTable
+from kernlens.model_selection.auto.race import Race
+from kernlens.model_selection.auto.scores import Score
+from kernlens.model_selection.auto.splits import Rows, Split, chosen_rows, prepared
+from kernlens.model_selection.auto.stacking import Stack, Stacker, Weigh
+from kernlens.model_selection.auto.trials import (
+    Found,
+    Trial,
+    feature_learner,
+    fitted,
+    predicted,
+)
+from kernlens.subspace import rising_signs
+
+#: Share of the budget after which fits to all rows are asked to stop, unless they have not had
+#: this many times the seconds of a fit to a split.
+LAST_CALL = 1.1
+LONGER = 3.0
+#: Counting directions takes about as long as this many fits.
+COUNTING = 4.0
+#: Rows that say along which way of a direction the prediction rises.
+ROWS_FOR_SIGNS = 1000
+
+
+class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
+    """A portfolio of candidates within a time budget, and a stack of the best of them."""
+
+    _parameters: ClassVar[Parameters]
+    _scores: ClassVar[dict[str, Score]]
+
+    # What regressor and classifier say
+
+    @abstractmethod
+    def _portfolio(self, y: FloatArray) -> list[Candidate]:
+        """What is tried."""
+
+    @abstractmethod
+    def _weigh(self, score: Score) -> Weigh:
+        """How shares of a stack are chosen."""
+
+    @abstractmethod
+    def _keep_errors(self, stack: Stack, stacker: Stacker) -> Stack:
+        """Learn from rows left out what intervals or probabilities need."""
+
+    # The way of a fit
+
+    def _fit_table(
+        self,
+        X: Any,
+        y: FloatArray,
+        labels: Any,
+        weights: FloatArray | None,
+        groups: Any,
+        rows: Rows | None,
+        n_classes: int | None,
+    ) -> None:
+        """Fit checked targets.
+
+        Parameters
+        ----------
+        X : table
+        y : ndarray of shape (n_rows,)
+            Targets, or numbers of classes.
+        labels : ndarray of shape (n_rows,)
+            What the table is prepared with: targets or labels.
+        weights : ndarray of shape (n_rows,) or None
+            Positive for all rows.
+        groups : array-like of shape (n_rows,) or None
+        rows : list of (train, test) or None
+            Splits that the user has chosen.
+        n_classes : int or None
+        """
+        budget = Budget(float(self.time_budget))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        score = self._scores[self._scoring]
+        table = PlainTable()
+        with ExitStack() as stack:
+            stack.enter_context(working())
+            stack.enter_context(single_threaded_blas())
+            whole = clone(table)
+            Z = np.asarray(whole.fit_transform(X, labels))
+            if rows is None:
+                rows = chosen_rows(self.cv, Z, y, groups, n_classes is not None)
+            splits = prepared(rows, table, X, labels)
+            race = Race(
+                self._portfolio(y),
+                splits,
+                y,
+                weights,
+                n_classes,
+                score,
+                budget,
+                self.n_jobs,
+                seed,
+                self._teller(stack, budget),
+            )
+            self.status_ = Status.CONVERGED.value
+            try:
+                race.run()
+            except KeyboardInterrupt:
+                budget.cancel()
+                if not self._finished(race):
+                    raise
+                self.status_ = Status.INTERRUPTED.value
+            self.table_ = whole
+            self._conclude(race, Z, budget)
+
+    def _finished(self, race: Race) -> list[Trial]:
+        """Candidates that may be members."""
+        return [one for one in race.finished if one.candidate.ours or self.include_trees]
+
+    def _teller(self, stack: ExitStack, budget: Budget) -> Any:
+        """What outcomes are reported to."""
+        listeners: list[Any] = []
+        if self.verbose:
+            display = make_display(type(self).__name__)
+            stack.callback(display.close)
+            listeners.append(lambda p: display.show(p.stage, p.iteration, p.objective))
+        if self.callback is not None:
+            listeners.append(self.callback)
+
+        def tell(stage: str, number: int, best: float) -> None:
+            look = Look(lambda: None)
+            record = FitProgress(type(self).__name__, stage, number, best, look)
+            # As every callback of this library: one that returns True ends the fit.
+            answers = [listener(record) for listener in listeners]
+            if any(answer is True for answer in answers):
+                self.status_ = Status.STOPPED.value
+                budget.end()
+
+        return tell
+
+    def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> None:
+        """Choose the members, fit them to all rows, and keep what people ask for."""
+        trials = self._finished(race)
+        if not trials:
+            reasons = [f"{one.candidate.name}: {one.error}" for one in race.trials if one.error]
+            raise ValueError("No candidate could be fitted. " + "; ".join(reasons[:3]))
+        stacker = self._stacker(race, trials)
+        chosen = stacker.best() if self.ensemble else stacker.best_single()
+        chosen = self._keep_errors(chosen, stacker)
+        members = [trials[place] for place in chosen.members]
+        budget.resume()
+        self._fit_members(race, members, Z, budget)
+        self.member_names_ = [trial.candidate.name for trial in members]
+        self.member_weights_ = chosen.shares
+        self._keep_directions(race, members, chosen.shares, Z)
+        self._keep_board(race, trials, chosen, stacker)
+
+    def _stacker(self, race: Race, trials: Sequence[Trial]) -> Stacker:
+        """Predictions of the rows that some split has left out."""
+        places, fold = _left_out_rows(race.splits)
+        predictions = np.array([_joined(trial, len(race.splits)) for trial in trials])
+        weights = np.ones(len(places)) if race.weights is None else race.weights[places]
+        return Stacker(
+            predictions, race.y[places], weights, fold, self._weigh(race.score), race.score
+        )
+
+    def _fit_members(
+        self, race: Race, members: Sequence[Trial], Z: FloatArray, budget: Budget
+    ) -> None:
+        expected = max(race.seconds_of_a_fit(trial) for trial in members)
+        stop = budget.ends_after(max(LAST_CALL * budget.seconds, budget.spent + LONGER * expected))
+        seconds = race.seconds_of_a_fit(members[0])
+        count = self.n_directions == "auto" and COUNTING * seconds < budget.left
+        width = min(MOST_DIRECTIONS, Z.shape[1])
+
+        def fit(number: int) -> Any:
+            trial = members[number]
+            directions: int | str = "auto" if count and number == 0 else width
+            model = trial.candidate.make(directions, race.seed)
+            # Somebody must be there at the end, however late it is.
+            return fitted(model, Z, race.y, race.weights, stop if number else None)
+
+        self.members_ = map_blocks(fit, range(len(members)), n_jobs=self.n_jobs)
+
+    def _keep_directions(
+        self, race: Race, members: Sequence[Trial], shares: FloatArray, Z: FloatArray
+    ) -> None:
+        names = tuple(str(name) for name in self.table_.get_feature_names_out())
+        learners = [feature_learner(model) for model in self.members_]
+        found = [
+            (Found(names, one.loadings_, one.component_importances_), share)
+            for one, share in zip(learners, shares, strict=True)
+            if one is not None and one.n_directions_ > 0
+        ]
+        weights = np.ones(len(Z)) if race.weights is None else race.weights
+        self.mean_ = np.average(Z, axis=0, weights=weights)
+        spread = np.sqrt(np.average(np.square(Z - self.mean_), axis=0, weights=weights))
+        self.scale_ = np.where(spread > 0.0, spread, 1.0)
+        number = self._number(learners)
+        if not found:
+            empty = np.zeros((0, len(names)))
+            self._store_directions(empty, np.zeros(0), np.zeros(len(names)), 0, self.scale_)
+            self.stability_: FoldStability | None = None
+        else:
+            whole = agreed([one for one, _ in found], np.array([s for _, s in found]), names)
+            rows = ((Z - self.mean_) / self.scale_)[:ROWS_FOR_SIGNS]
+            values = np.atleast_2d(self._values(Z[:ROWS_FOR_SIGNS]).T)
+            loadings = whole.loadings * rising_signs(whole.loadings, rows, values)[:, None]
+            importances = self._importances(learners, shares, len(names))
+            self._store_directions(loadings, whole.importances, importances, number, self.scale_)
+            folds = _folds_of(race, members, shares, names)
+            self.stability_ = stability_of(self.loadings_, names, folds)
+        self.column_importances_ = self.feature_importances_
+        self.feature_importances_ = self.table_.sum_by_source(self.column_importances_)
+
+    def _number(self, learners: Sequence[FeatureLearnerMixin | None]) -> int | str:
+        """Directions to keep: as given, or as the heaviest member has counted them."""
+        if self.n_directions != "auto":
+            return int(self.n_directions)
+        first = learners[0]
+        counted = first is not None and first.get_params().get("n_directions") == "auto"
+        return int(first.n_directions_) if first is not None and counted else "auto"
+
+    def _importances(
+        self, learners: Sequence[FeatureLearnerMixin | None], shares: FloatArray, n_columns: int
+    ) -> FloatArray:
+        total = np.zeros(n_columns)
+        for one, share in zip(learners, shares, strict=True):
+            if one is not None:
+                total += share * one.feature_importances_
+        return total
+
+    def _keep_board(
+        self, race: Race, trials: Sequence[Trial], chosen: Stack, stacker: Stacker
+    ) -> None:
+        shares = dict(zip(self.member_names_, self.member_weights_, strict=True))
+        everything = self._stacker(race, race.finished)
+        scores = {
+            trial.candidate.name: race.score.with_error(everything.y, one, everything.weights)
+            for trial, one in zip(race.finished, everything.predictions, strict=True)
+        }
+        rows = [_row(trial, scores, shares) for trial in race.trials]
+        value, error = race.score.with_error(stacker.y, chosen.prediction, stacker.weights)
+        nothing = float("nan")
+        final = Row(STACK, value, error, nothing, race.budget.spent, nothing, "", "stack")
+        if len(chosen.members) > 1:
+            rows.append(final)
+        self._board = Leaderboard.of(rows, race.score.title)
+        self.best_score_ = value
+        self.seconds_ = race.budget.spent
+        left_out = list(self.table_.left_out_)
+        self.explanation_ = told(self._board, final, self.n_directions_, left_out, len(race.y))
+
+    # What people ask for
+
+    @property
+    def leaderboard_(self) -> Any:
+        """All candidates as a data frame: score, standard error, seconds, weight in the stack."""
+        check_is_fitted(self)
+        return self._board.to_frame()
+
+    def _prepared(self, X: Any) -> FloatArray:
+        rows: FloatArray = np.asarray(self.table_.transform(X), dtype=np.float64)
+        return rows
+
+    def _values(self, Z: FloatArray) -> FloatArray:
+        """The mean of the members for prepared rows."""
+        n_classes = len(self.classes_) if hasattr(self, "classes_") else None
+        parts = [predicted(model, Z, n_classes) for model in self.members_]
+        total: FloatArray = np.tensordot(self.member_weights_, np.array(parts), axes=1)
+        return total
+
+    @property
+    def _scoring(self) -> str:
+        return next(iter(self._scores)) if self.scoring == "auto" else str(self.scoring)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the table given to `fit`."""
+        return int(self.table_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Their names, if they have names."""
+        return self.table_.feature_names_in_
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = PlainTable().__sklearn_tags__().input_tags
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        # The clock decides how much is tried.
+        tags.non_deterministic = True
+        return tags
+
+
+def _left_out_rows(splits: Sequence[Split]) -> tuple[Any, Any]:
+    """Places of all rows left out, split after split, and the number of their split."""
+    places = np.concatenate([split.test for split in splits])
+    fold = np.concatenate([np.full(len(split.test), k) for k, split in enumerate(splits)])
+    return places, fold
+
+
+def _joined(trial: Trial, n_splits: int) -> FloatArray:
+    joined: FloatArray = np.concatenate([trial.outcomes[k].prediction for k in range(n_splits)])
+    return joined
+
+
+def _folds_of(
+    race: Race, members: Sequence[Trial], shares: FloatArray, names: Sequence[str]
+) -> list[Found]:
+    """The agreed directions of every fold."""
+    folds = []
+    for number in range(len(race.splits)):
+        outcomes = [trial.outcomes[number] for trial in members]
+        found = [one.found for one in outcomes if one.found is not None]
+        own = [s for one, s in zip(outcomes, shares, strict=True) if one.found is not None]
+        folds.append(agreed(found, np.array(own), names))
+    return folds
+
+
+def _row(trial: Trial, scores: dict[str, tuple[float, float]], shares: dict[str, float]) -> Row:
+    nothing = float("nan")
+    name = trial.candidate.name
+    value, error = scores.get(name, (nothing, nothing))
+    look = trial.first_score
+    seconds = trial.seconds or (0.0 if trial.look is None else trial.look[1])
+    note = trial.error
+    if not note and name not in scores:
+        note = "no time" if trial.look is None else "others looked better, or no time"
+    weight = float(shares.get(name, 0.0))
+    return Row(name, value, error, look, seconds, weight, note, trial.candidate.kind)

@@ -1,0 +1,90 @@
+"""From what the user passes to an automatic estimator to checked targets, weights and rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_y, _num_samples
+
+from kernlens._array import FloatArray, IntArray
+from kernlens._validation import check_weights
+from kernlens.base.arrays import named_overflow, regression_targets
+from kernlens.model_selection.auto.splits import Rows
+
+#: Folds need some rows on both sides.
+FEWEST_ROWS = 4
+
+
+def checked_numbers(y: Any) -> FloatArray:
+    """One target, as numbers."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    with np.errstate(over="ignore", invalid="ignore"), named_overflow():
+        checked = _check_y(y, multi_output=False, y_numeric=True)
+    return regression_targets(column_or_1d(checked, warn=True))[0]
+
+
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Labels, one per row."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    flat = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = _check_y(flat, multi_output=False)
+    return labels
+
+
+def checked_rows(
+    X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, splits: Rows | None
+) -> tuple[Any, NDArray[Any], FloatArray | None, Any, Rows | None]:
+    """Rows of positive weight.
+
+    Parameters
+    ----------
+    X, y, sample_weight, groups
+        As given to `fit`.
+    splits : list of (train, test) or None
+        Places of rows, if the user has chosen them.
+
+    Returns
+    -------
+    X : table
+        As given, or as an array if it is a list or the like.
+    y : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,) or None
+    groups : ndarray of shape (n_rows,) or None
+    splits : list of (train, test) or None
+    """
+    if not hasattr(X, "shape"):
+        X = check_array(X, dtype=None, ensure_all_finite=False)
+    if groups is not None:
+        groups = column_or_1d(groups)
+        check_consistent_length(y, groups)
+    check_consistent_length(X, y)
+    if _num_samples(X) < FEWEST_ROWS:
+        raise ValueError(
+            f"Found array with {_num_samples(X)} sample(s) while a minimum of {FEWEST_ROWS} is "
+            "required: rows are left out to compare candidates."
+        )
+    if sample_weight is None:
+        return X, y, None, groups, splits
+    weights = check_weights(sample_weight, np.empty((len(y), 1)))
+    kept = np.flatnonzero(weights > 0.0)
+    if len(kept) < FEWEST_ROWS:
+        raise ValueError(
+            f"sample_weight is positive for {len(kept)} rows; at least {FEWEST_ROWS} are needed."
+        )
+    if len(kept) < len(y):
+        X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+        groups = None if groups is None else groups[kept]
+        if splits is not None:
+            splits = [(_among(kept, train), _among(kept, test)) for train, test in splits]
+    return X, y, weights, groups, splits
+
+
+def _among(kept: IntArray, rows: IntArray) -> IntArray:
+    """Places of rows among those that are kept; the others are left out."""
+    there = rows[np.isin(rows, kept)]
+    return np.searchsorted(kept, there)

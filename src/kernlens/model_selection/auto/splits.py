@@ -1,0 +1,131 @@
+"""Which rows are left out, and the tables of every split, made once for all candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.utils import _safe_indexing
+
+from kernlens._array import FloatArray, IntArray
+from kernlens._rows import row_hash
+
+#: Folds that `cv=None` makes.
+N_FOLDS = 5
+#: Beyond so many rows one part of them is left out once, which is enough to compare.
+MANY_ROWS = 10_000
+#: Decimals of a value, as a share of the range of its column, that tell rows apart.
+DIGITS = 9
+
+#: Places of the rows to learn from and of those to predict, of every split.
+Rows = list[tuple[IntArray, IntArray]]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from and rows to predict, as numbers.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Places of the rows.
+    X, X_test : ndarray of shape (n_train, n_columns), (n_test, n_columns)
+        Their tables, prepared on the rows to learn from.
+    names : tuple of str
+        Names of the columns.
+    """
+
+    train: IntArray
+    test: IntArray
+    X: FloatArray
+    X_test: FloatArray
+    names: tuple[str, ...]
+
+
+def given_rows(cv: Any, y: Any, groups: Any, classes: bool) -> Rows | None:
+    """Rows of every split of a splitter or an iterable of the user; None for a number of folds."""
+    if cv is None or isinstance(cv, int | np.integer):
+        return None
+    splitter = check_cv(cv, y, classifier=classes)
+    nothing = np.zeros((len(y), 1))
+    return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(nothing, y, groups)]
+
+
+def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:
+    """Rows to learn from and rows to predict of every fold.
+
+    Parameters
+    ----------
+    cv : None or int
+        None is five folds, of which beyond 10,000 rows one is used.
+    Z : ndarray of shape (n_rows, n_columns)
+        Prepared rows. Folds follow from their content: equal rows are in one fold, and the order of
+        the rows does not matter.
+    y : ndarray of shape (n_rows,)
+        Targets, or numbers of classes.
+    groups : array-like of shape (n_rows,) or None
+        Rows of a group are never on both sides.
+    classes : bool
+        Whether y has classes, whose shares every part keeps.
+    """
+    number = max(2, min(int(cv or N_FOLDS), len(y)))
+    folds = _folds(number, Z, y, groups, classes)
+    if not folds:
+        raise ValueError("No rows can be left out: every class needs two rows that are different.")
+    return folds[:1] if cv is None and len(y) > MANY_ROWS else folds
+
+
+def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:
+    if groups is not None:
+        splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
+        return list(splitter.split(Z, y, groups))
+    fold = np.empty(len(y), dtype=np.intp)
+    for stratum in np.unique(y) if classes else [None]:
+        members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
+        fold[members] = content_numbers(Z[members]) % number
+    masks = [fold == k for k in range(number)]
+    return [
+        (np.flatnonzero(~out), np.flatnonzero(out))
+        for out in masks
+        if out.any() and not out.all() and (not classes or _has_all(y[~out], y))
+    ]
+
+
+def _has_all(y: FloatArray, everywhere: FloatArray) -> bool:
+    """Whether every class is among the rows; one without a row cannot be learned."""
+    return len(np.unique(y)) == len(np.unique(everywhere))
+
+
+def content_numbers(Z: FloatArray) -> IntArray:
+    """Numbers 0, 1, ... of the distinct rows, in an order given by a hash of their content."""
+    spread = np.ptp(Z, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Rounded, so that units of a column and last digits decide nothing.
+        shares = (Z - Z.min(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    return np.unique(row_hash(np.round(shares, DIGITS)), return_inverse=True)[1]
+
+
+def prepared(rows: Rows, table: Any, X: Any, y: Any) -> list[Split]:
+    """Prepare the tables of every split.
+
+    Parameters
+    ----------
+    rows : sequence of (train, test)
+    table : transformer
+        Cloned for every split.
+    X : table
+        As the user gave it.
+    y : ndarray of shape (n_rows,)
+        Targets or labels.
+    """
+    splits = []
+    for train, test in rows:
+        own = clone(table)
+        inside = np.asarray(own.fit_transform(_safe_indexing(X, train), y[train]))
+        outside = np.asarray(own.transform(_safe_indexing(X, test)))
+        names = tuple(str(name) for name in own.get_feature_names_out())
+        splits.append(Split(train, test, inside, outside, names))
+    return splits

@@ -1,0 +1,180 @@
+"""One candidate in one split: its predictions, its directions, its seconds."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from kernlens._array import FloatArray, IntArray
+from kernlens._execution import single_threaded_openmp
+from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.model_selection.auto.candidates import Candidate
+from kernlens.model_selection.auto.splits import Split
+
+
+@dataclass(frozen=True)
+class Found:
+    """Directions of a fit.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns.
+    loadings : ndarray of shape (k, n_columns)
+        Orthonormal, most important first.
+    importances : ndarray of shape (k,)
+    """
+
+    names: tuple[str, ...]
+    loadings: FloatArray
+    importances: FloatArray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a fit in a split.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (n_test,) or (n_test, n_classes)
+    seconds : float
+    whole : bool
+        Whether the fit was not stopped because of the time.
+    found : Found or None
+    """
+
+    prediction: FloatArray
+    seconds: float
+    whole: bool
+    found: Found | None
+
+
+@dataclass
+class Trial:
+    """A candidate on its way through the splits.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    outcomes : dict of int to Outcome
+        By the number of the split.
+    look : tuple of float or None
+        Score and seconds of the first look, and the rows it saw.
+    error : str
+        Why it was given up.
+    """
+
+    candidate: Candidate
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    look: tuple[float, float, int] | None = None
+    error: str = ""
+
+    def complete(self, n_splits: int) -> bool:
+        """Whether it has predicted all rows."""
+        return len(self.outcomes) == n_splits
+
+    @property
+    def first_score(self) -> float:
+        """Score of the first look; NaN if there was none."""
+        return float("nan") if self.look is None else self.look[0]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all its fits."""
+        return sum(one.seconds for one in self.outcomes.values())
+
+    @property
+    def longest(self) -> float:
+        """Seconds of the longest fit."""
+        return max((one.seconds for one in self.outcomes.values()), default=0.0)
+
+
+def feature_learner(model: Any) -> FeatureLearnerMixin | None:
+    """The feature learner that a fitted candidate is, or has inside."""
+    inner = getattr(model, "regressor_", model)
+    return inner if isinstance(inner, FeatureLearnerMixin) else None
+
+
+def fitted(
+    model: Any, X: FloatArray, y: Any, weights: FloatArray | None, stop: Callable[..., bool] | None
+) -> Any:
+    """Fit a candidate on one thread; `stop` may ask it to end early with what it has."""
+    inner = getattr(model, "regressor", model)
+    known = inner.get_params(deep=False)
+    if "callback" in known:
+        inner.set_params(callback=stop, n_jobs=1)
+    options: dict[str, Any] = {}
+    if weights is not None:
+        options = _weights_of(model, weights)
+    # Trees have threads of their own, which would wait for each other beside ours.
+    with warnings.catch_warnings(), single_threaded_openmp():
+        # The leaderboard has what matters of a hundred fits.
+        warnings.simplefilter("ignore")
+        model.fit(X, y, **options)
+    if "callback" in known:
+        # What is kept must not hold on to the clock.
+        for one in (inner, getattr(model, "regressor_", model)):
+            one.set_params(callback=None)
+    return model
+
+
+def _weights_of(model: Any, weights: FloatArray) -> dict[str, Any]:
+    if hasattr(model, "steps"):
+        return {f"{model.steps[-1][0]}__sample_weight": weights}
+    inner = getattr(model, "regressor", model)
+    return {"sample_weight": weights} if has_fit_parameter(inner, "sample_weight") else {}
+
+
+def predicted(model: Any, X: FloatArray, n_classes: int | None) -> FloatArray:
+    """Predictions (n_rows,), or probabilities of all classes (n_rows, n_classes)."""
+    if n_classes is None:
+        values: FloatArray = np.asarray(model.predict(X), dtype=np.float64)
+        return values
+    probabilities = np.zeros((len(X), n_classes))
+    probabilities[:, model.classes_.astype(np.intp)] = model.predict_proba(X)
+    return probabilities
+
+
+def tried(
+    candidate: Candidate,
+    split: Split,
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    n_classes: int | None,
+    n_directions: int,
+    seed: int,
+    stop: Callable[..., bool] | None,
+    rows: IntArray | slice = slice(None),
+    clock: Callable[[], float] = time.perf_counter,
+) -> Outcome:
+    """Fit a candidate to the rows of a split, or some of them, and predict those left out."""
+    begin = clock()
+    places = split.train[rows]
+    stopped = False
+
+    def ask(progress: object) -> bool:
+        nonlocal stopped
+        stopped = stopped or (stop is not None and stop(progress))
+        return stopped
+
+    own = None if weights is None else weights[places]
+    width = min(n_directions, split.X.shape[1])
+    model = fitted(candidate.make(width, seed), split.X[rows], y[places], own, ask)
+    prediction = predicted(model, split.X_test, n_classes)
+    if n_classes is None:
+        # A fit may run away beyond the rows; what it says there must not decide.
+        seen = y[places]
+        margin = 0.5 * float(np.ptp(seen))
+        prediction = prediction.clip(seen.min() - margin, seen.max() + margin)
+    learner = feature_learner(model)
+    found = None
+    if learner is not None:
+        found = Found(split.names, learner.loadings_, learner.component_importances_)
+    return Outcome(prediction, clock() - begin, not stopped, found)

@@ -1,0 +1,244 @@
+"""The automatic estimators: predictions, answers, refusals, interruptions, files.
+
+Portfolios are short here: what is tried is data, and fits of all families have their own tests.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernlens import (
+    AutoLensClassifier,
+    AutoLensRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
+from kernlens.model_selection.auto import classifier as classifier_module
+from kernlens.model_selection.auto import regressor as regressor_module
+from kernlens.model_selection.auto.candidates import CLASSIFIERS, REGRESSORS, Candidate
+
+LIGHT = {"n_random_features": 60}
+
+
+def _light(name, estimator, **settings):
+    return Candidate(
+        name,
+        lambda k, seed: estimator(n_directions=k, random_state=seed, **LIGHT, **settings),
+    )
+
+
+@pytest.fixture(autouse=True)
+def short_portfolios(monkeypatch):
+    """A line, and two quick candidates of one family."""
+    regressors = (
+        REGRESSORS[0],
+        _light("one", RKHSWeightingRegressor, linear_part=False),
+        _light("two", RKHSWeightingRegressor, linear_part=False, bias=1.0),
+    )
+    classifiers = (
+        CLASSIFIERS[0],
+        _light("one", RKHSWeightingClassifier),
+        _light("two", RKHSWeightingClassifier, bias=1.0),
+    )
+    monkeypatch.setattr(regressor_module, "REGRESSORS", regressors)
+    monkeypatch.setattr(classifier_module, "CLASSIFIERS", classifiers)
+
+
+def numbers(n_rows=120):
+    X = np.random.default_rng(0).standard_normal((n_rows + 500, 4))
+    y = np.sin(X[:, 0] + X[:, 1]) + 0.5 * X[:, 2] ** 2
+    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+
+def labels(n_rows=120, n_classes=2):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, 4))
+    edges = np.quantile(X @ [1, 1, 0, 0], np.linspace(0, 1, n_classes + 1)[1:-1])
+    names = np.array(["low", "middle", "high"])[:n_classes]
+    return X, names[np.searchsorted(edges, X @ [1, 1, 0, 0])]
+
+
+def fitted(**settings):
+    X, y, *_ = numbers()
+    return AutoLensRegressor(random_state=0, n_jobs=1, **settings).fit(X, y)
+
+
+@parametrize_with_checks(
+    [
+        AutoLensRegressor(time_budget=0.01, n_directions=1, n_jobs=1, cv=2),
+        AutoLensClassifier(time_budget=0.01, n_directions=1, n_jobs=1, cv=2),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_it_predicts_and_tells():
+    X, y, X_test, y_test = numbers()
+    model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
+    assert model.score(X_test, y_test) > 0.6
+    board = model.leaderboard_
+    assert set(board["candidate"]) >= {"ridge regression", "one", "two"}
+    assert board["weight"].sum() == pytest.approx(1.0)
+    assert board["score"].is_monotonic_decreasing
+    assert model.best_score_ == pytest.approx(board["score"].max(), abs=0.2)
+    for word in (*model.member_names_, "straight line", "R2"):
+        assert word in model.explanation_
+    np.testing.assert_allclose(
+        model.loadings_ @ model.loadings_.T, np.eye(model.n_directions_), atol=1e-8
+    )
+    assert model.transform(X_test).shape == (len(X_test), model.n_directions_)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert "importance" in model.directions_frame().columns
+    frame = model.stability_.to_frame()
+    assert (frame["low"] <= frame["high"]).all()
+
+
+def test_predictions_are_the_weighted_mean_of_the_members():
+    X, y, X_test, _ = numbers()
+    model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
+    parts = [m.predict(model.table_.transform(X_test)) for m in model.members_]
+    mean = sum(w * part for w, part in zip(model.member_weights_, parts, strict=True))
+    np.testing.assert_allclose(model.predict(X_test), mean.clip(*model.bounds_))
+
+
+def test_the_same_seed_gives_the_same_model_for_any_n_jobs():
+    X, y, X_test, _ = numbers()
+    one, two = (
+        AutoLensRegressor(random_state=0, n_jobs=n_jobs).fit(X, y).predict(X_test)
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_allclose(one, two, rtol=1e-10)
+
+
+def test_intervals_contain_their_share_of_new_rows():
+    X, y, X_test, y_test = numbers()
+    rng = np.random.default_rng(1)
+    noisy = y + 0.5 * rng.standard_normal(len(y))
+    model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, noisy)
+    low, high = model.predict_interval(X_test, coverage=0.8).T
+    target = y_test + 0.5 * rng.standard_normal(len(y_test))
+    assert 0.7 < np.mean((low <= target) & (target <= high)) < 0.93
+    assert (low < model.predict(X_test)).all() and (model.predict(X_test) < high).all()
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, -1, "much"])
+def test_a_coverage_that_is_none_is_refused(coverage):
+    with pytest.raises(ValueError, match="coverage"):
+        fitted().predict_interval(numbers()[2], coverage)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scoring", ["auto", "accuracy", "roc_auc"])
+def test_classes(n_classes, scoring):
+    X, y = labels(n_classes=n_classes)
+    model = AutoLensClassifier(random_state=0, n_jobs=1, scoring=scoring).fit(X, y)
+    assert model.score(X, y) > 0.8
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[proba.argmax(axis=1)])
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), proba)
+
+
+def test_class_weights_move_probabilities():
+    X, y = labels()
+    plain = AutoLensClassifier(random_state=0, n_jobs=1).fit(X, y)
+    heavy = AutoLensClassifier(random_state=0, n_jobs=1, class_weight={"middle": 10.0}).fit(X, y)
+    assert plain.classes_[1] == "middle"
+    assert heavy.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean()
+
+
+def test_one_candidate_alone():
+    model = fitted(ensemble=False)
+    assert len(model.members_) == 1 and model.member_weights_.tolist() == [1.0]
+
+
+def test_a_line_may_be_a_member():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    y = X @ [1.0, 2.0, 0.0]
+    model = AutoLensRegressor(random_state=0, n_jobs=1, include_trees=True).fit(X, y)
+    assert "ridge regression" in model.member_names_
+    without = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
+    assert "ridge regression" not in without.member_names_
+
+
+def test_time_order_is_respected():
+    """The first rows are never left out, so that there are fewer errors than rows."""
+    model = fitted(cv=TimeSeriesSplit(3))
+    assert len(model.errors_) == 90
+
+
+def test_groups():
+    X, y, *_ = numbers()
+    groups = np.repeat(np.arange(12), 10)
+    model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y, groups=groups)
+    assert len(model.errors_) == len(y)
+
+
+def test_rows_of_no_weight_do_not_count():
+    X, y, X_test, _ = numbers()
+    weights = np.r_[np.ones(100), np.zeros(20)]
+    bad = np.r_[y[:100], 1e3 * np.ones(20)]
+    one = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, bad, sample_weight=weights)
+    two = AutoLensRegressor(random_state=0, n_jobs=1).fit(X[:100], y[:100], np.ones(100))
+    np.testing.assert_allclose(one.predict(X_test), two.predict(X_test))
+
+
+def test_a_callback_ends_the_fit_with_what_there_is():
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return progress.stage == "one"
+
+    model = fitted(callback=stop)
+    assert model.status_.startswith("stopped")
+    assert model.member_names_ == ["one"] or model.member_names_ == ["two"]
+    assert all(np.isfinite(one.objective) for one in seen)
+
+
+def test_an_interruption_keeps_what_is_finished():
+    X, y, X_test, _ = numbers()
+    model = AutoLensRegressor(random_state=0, n_jobs=1)
+
+    def interrupt(progress):
+        if progress.stage not in ("first looks", "one"):
+            raise KeyboardInterrupt
+
+    model.callback = interrupt
+    with pytest.raises(KeyboardInterrupt, match="best state"):
+        model.fit(X, y)
+    assert np.isfinite(model.predict(X_test)).all()
+
+
+def test_clone_and_pickle():
+    _X, _, X_test, _ = numbers()
+    model = fitted()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X_test), model.predict(X_test))
+    assert not hasattr(clone(model), "table_")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"time_budget": 0}, "time_budget"),
+        ({"scoring": "best"}, "scoring"),
+        ({"ensemble": "yes"}, "ensemble"),
+        ({"n_directions": -1}, "n_directions"),
+    ],
+)
+def test_bad_arguments_are_refused(settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fitted(**settings)
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(ValueError, match="minimum of 4"):
+        AutoLensRegressor().fit(np.eye(3), np.arange(3.0))
