@@ -80,7 +80,7 @@ def test_columns_are_named_and_left_out():
     names = model.get_feature_names_out()
     assert len(set(names)) == len(names) == len(model.source_columns_)
     assert {"number is missing", "few=<b>", "many: mean of y", "when year"} <= set(names)
-    sums = model.importances_by_column(np.ones(len(names)))
+    sums = model.sum_by_source(np.ones(len(names)))
     np.testing.assert_array_equal(sums, report.n_outputs)
     assert "identifier" in str(report)
 
@@ -137,7 +137,7 @@ def test_noise_of_many_levels_gets_no_importance():
     table = TablePreprocessor(random_state=0)
     Z = table.fit_transform(noisy[:400], y[:400])
     model = RFMRegressor(random_state=0).fit(Z, y[:400])
-    assert table.importances_by_column(model.feature_importances_)[2] < 0.1
+    assert table.sum_by_source(model.feature_importances_)[2] < 0.1
 
 
 @pytest.mark.parametrize("classes", [2, 3])

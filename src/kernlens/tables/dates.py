@@ -1,40 +1,50 @@
-"""Dates: found in text and taken apart by skrub, which is imported only where there are dates.
+"""Dates: found in text, and taken apart into the parts of a calendar.
 
-Nothing of skrub is kept in a fitted model, so that saved models name no types of its own.
+Dates are microseconds since 1970 by the clock of their zone. Text in the form of ISO 8601 is read
+by Python itself; other forms are recognised by skrub, which is imported only then. Nothing of skrub
+is kept in a fitted model, so that saved models name no types of its own.
 """
 
 from __future__ import annotations
 
+import datetime
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
-from kernlens._pandas import import_pandas
 
 MICROSECONDS_OF_A_DAY = 86_400e6
-#: Rows from which skrub's encoder learns whether there are hours.
-WITHOUT_HOURS, WITH_HOURS = "2000-01-01", "2000-01-01 01:00:00"
-
-
-def import_skrub() -> Any:
-    """Return the module, or say what to install."""
-    try:
-        import skrub
-    except ImportError as error:
-        raise ImportError(
-            "Columns of dates need skrub, which is not installed: "
-            'python -m pip install "kernlens[tables]".'
-        ) from error
-    return skrub
+#: The form of dates that needs nothing but Python.
+ISO = "ISO 8601"
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
+#: Three numbers, or two numbers and the name of a month; what has neither is no date.
+_LIKE_DATE = re.compile(
+    r"\d{1,4}([-/. ])\d{1,2}\1\d{1,4}(?:\D|$)"
+    r"|\d[\s\-/.,]*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\s\-/.,]*\d"
+    r"|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2},? \d{4}",
+    re.IGNORECASE,
+)
 
 
 def date_format(levels: NDArray[Any]) -> str | None:
-    """The format of dates that all texts have, or None."""
-    if not all(any(letter.isdigit() for letter in level) for level in levels[:50]):
+    """The form of dates that all texts have, or None."""
+    if all(_ISO_DATE.match(level) for level in levels):
+        return ISO if not np.isnan(parse_dates(levels, ISO)).any() else None
+    if not all(_LIKE_DATE.search(level) for level in levels):
         return None
-    skrub, pandas = import_skrub(), import_pandas()
+    try:
+        import pandas
+        import skrub
+    except ImportError as error:
+        raise ImportError(
+            f"Text such as {str(levels[0])!r} may be dates, which needs skrub to be read: "
+            'python -m pip install "kernlens[tables]", or make the column one of dates or of '
+            "categories."
+        ) from error
     try:
         # Sorted, so that a guess from a sample does not depend on the order of rows.
         found = skrub.ToDatetime().fit(pandas.Series(np.sort(levels).tolist(), name="dates"))
@@ -45,40 +55,43 @@ def date_format(levels: NDArray[Any]) -> str | None:
 
 
 def parse_dates(levels: NDArray[Any], form: str) -> FloatArray:
-    """Microseconds since 1970 in UTC, with NaN for what has another format."""
-    pandas = import_pandas()
-    times = pandas.to_datetime(
-        pandas.Series(levels.tolist(), dtype=object), format=form, errors="coerce", utc=True
+    """Microseconds since 1970, in UTC if a zone is said, with NaN for what has another form."""
+    read: Callable[[str], datetime.datetime] = (
+        datetime.datetime.fromisoformat
+        if form == ISO
+        else lambda level: datetime.datetime.strptime(level, form)
     )
-    moments = times.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
-    numbers: FloatArray = moments.astype(np.int64).astype(np.float64)
-    numbers[np.isnat(moments)] = np.nan
+    numbers = np.full(len(levels), np.nan)
+    for row, level in enumerate(levels):
+        try:
+            numbers[row] = microseconds(read(level))
+        except ValueError:
+            continue
     return numbers
 
 
-def date_parts(times: FloatArray, zone: str | None, hours: bool) -> dict[str, FloatArray]:
-    """Year, month, day, weekday and perhaps hour of moments, by the clock of a zone."""
-    skrub, pandas = import_skrub(), import_pandas()
-    clock = pandas.Series(_moments(times, zone), name="date")
-    encoder = skrub.DatetimeEncoder(resolution="hour", add_weekday=True, add_total_seconds=False)
-    encoder.fit(pandas.Series(pandas.to_datetime([WITH_HOURS if hours else WITHOUT_HOURS])))
-    parts = encoder.transform(clock)
-    return {
-        str(name).removeprefix("date_"): parts[name].to_numpy(dtype=np.float64) for name in parts
-    }
+def microseconds(moment: datetime.date) -> float:
+    """Microseconds since 1970 by the clock: of UTC if a moment has a zone."""
+    if isinstance(moment, datetime.datetime) and moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return float(np.datetime64(moment, "us").astype(np.int64))
 
 
-def has_hours(times: FloatArray, zone: str | None) -> bool:
-    """Whether some moment is not midnight."""
-    moments = _moments(times[~np.isnan(times)], zone)
-    return bool((moments != moments.normalize()).any())
-
-
-def _moments(times: FloatArray, zone: str | None) -> Any:
-    """Moments without a zone that show what the clock of `zone` shows."""
-    pandas = import_pandas()
+def date_parts(times: FloatArray) -> dict[str, FloatArray]:
+    """Year, month, day, weekday (Monday is 1) and hour of moments, with NaN where there is none."""
     known = ~np.isnan(times)
-    moments = np.full(len(times), np.datetime64("NaT"), dtype="datetime64[us]")
-    moments[known] = times[known].astype(np.int64).astype("datetime64[us]")
-    index = pandas.DatetimeIndex(moments)
-    return index if zone is None else index.tz_localize("UTC").tz_convert(zone).tz_localize(None)
+    moments = times[known].astype(np.int64).astype("datetime64[us]")
+    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
+    parts = {
+        "year": moments.astype("datetime64[Y]").astype(np.int64) + 1970,
+        "month": months.astype(np.int64) % 12 + 1,
+        "day": (days - months.astype("datetime64[D]")).astype(np.int64) + 1,
+        # The first of January 1970 was a Thursday.
+        "weekday": (days.astype(np.int64) + 3) % 7 + 1,
+        "hour": (moments - days) / np.timedelta64(1, "h"),
+    }
+    found = {}
+    for name, part in parts.items():
+        found[name] = np.full(len(times), np.nan)
+        found[name][known] = part
+    return found

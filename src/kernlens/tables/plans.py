@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray, IntArray
-from kernlens.tables.dates import date_format, has_hours, parse_dates
+from kernlens.tables.dates import date_format, date_parts, parse_dates
 from kernlens.tables.reading import Column, text_of
 
 #: Rows from which on a column can look like an identifier or free text.
@@ -23,6 +23,9 @@ NEARLY_ALL = 0.95
 MANY_WORDS = 3.0
 #: Share of a range of whole numbers that a count of rows has, also with a fold left out.
 DENSE = 0.5
+
+#: Name of the days since the first date of a fit.
+ELAPSED = "elapsed days"
 
 _ID_NAME = re.compile(
     r"(?:^|[\s_\-.])(?:id|ids|uuid|guid|identifier|rowid|rownum)$|^(?:index|key|row|unnamed: ?0)$",
@@ -48,7 +51,6 @@ class Plan(TypedDict):
     levels: NDArray[Any]
     form: str
     zone: str
-    hours: bool
     start: float
     parts: list[str]
 
@@ -58,8 +60,24 @@ def named_like_id(name: str) -> bool:
     return bool(_ID_NAME.search(name) or _ID_CAMEL.search(name))
 
 
-def make_plan(name: str, column: Column, max_levels: int, target: bool, keep: bool) -> Plan:
-    """Recognise a column and choose what is done with it."""
+def make_plan(
+    name: str, column: Column, max_levels: int, target: bool, keep: bool, spare: bool = False
+) -> Plan:
+    """Recognise a column and choose what is done with it.
+
+    Parameters
+    ----------
+    name : str
+    column : Column
+    max_levels : int
+        Levels that get a column each.
+    target : bool
+        Whether there is a target to encode others with.
+    keep : bool
+        Whether the column is none of identifiers or free text, whatever it looks like.
+    spare : bool
+        Whether constants are kept, too, since nothing else would be left.
+    """
     missing = column.missing
     plan = Plan(
         kind=column.kind,
@@ -70,8 +88,7 @@ def make_plan(name: str, column: Column, max_levels: int, target: bool, keep: bo
         indicator=bool(missing.any()),
         levels=np.empty(0, dtype=str),
         form="",
-        zone=column.zone or "",
-        hours=False,
+        zone=column.zone,
         start=0.0,
         parts=[],
     )
@@ -80,8 +97,12 @@ def make_plan(name: str, column: Column, max_levels: int, target: bool, keep: bo
     if missing.all():
         return {**plan, "action": "left out: all missing"}
     if column.kind in ("text", "category"):
-        return _plan_text(name, column, plan, max_levels, target, keep)
-    return _plan_numbers(name, column.kind, column.values, plan, keep)
+        plan = _plan_text(name, column, plan, max_levels, target, keep or spare)
+    else:
+        plan = _plan_numbers(name, column.kind, column.values, plan, keep or spare)
+    if plan["n_levels"] == 1 and not plan["indicator"] and not spare:
+        return {**plan, "how": "drop", "action": "left out: constant"}
+    return plan
 
 
 def _plan_numbers(name: str, kind: str, values: FloatArray, plan: Plan, keep: bool) -> Plan:
@@ -91,11 +112,9 @@ def _plan_numbers(name: str, kind: str, values: FloatArray, plan: Plan, keep: bo
     n_levels = len(np.unique(present))
     plan = {**plan, "kind": kind, "n_levels": n_levels, "indicator": bool(missing.any())}
     plan["missing"] = float(missing.mean())
-    if n_levels == 1 and not plan["indicator"] and len(values) > 1:
-        return {**plan, "action": "left out: constant"}
     if kind == "date":
-        zone = plan["zone"] or None
-        plan["hours"], plan["start"] = has_hours(present, zone), float(present.min())
+        varying = [name for name, part in date_parts(present).items() if np.ptp(part) > 0.0]
+        plan["parts"], plan["start"] = [*varying, ELAPSED], float(present.min())
         return {**plan, "how": "date", "action": "parts and elapsed days"}
     if kind == "number" and not keep and looks_like_counted(name, present):
         return {**plan, "action": "left out: identifier"}
@@ -135,8 +154,6 @@ def _plan_text(
             times = spread(column, levels, parse_dates(levels, form))
             return _plan_numbers(name, "date", times, {**plan, "form": form}, keep)
     plan = {**plan, "kind": "category", "n_levels": len(levels)}
-    if len(levels) == 1 and not plan["indicator"] and len(column.values) > 1:
-        return {**plan, "action": "left out: constant"}
     if (
         not keep
         and len(present) >= ENOUGH_ROWS

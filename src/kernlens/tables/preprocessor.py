@@ -25,7 +25,7 @@ from kernlens.base.contract import all_or_nothing
 from kernlens.base.saved import SavedMixin
 from kernlens.tables.dates import MICROSECONDS_OF_A_DAY, date_parts
 from kernlens.tables.parameters import TABLE
-from kernlens.tables.plans import Plan, codes_of, make_plan, numbers_of
+from kernlens.tables.plans import ELAPSED, Plan, codes_of, make_plan, numbers_of
 from kernlens.tables.reading import Column, as_frame, is_frame, names_of, read_array, read_frame
 from kernlens.tables.report import ColumnReport
 from kernlens.tables.target_means import cross_encode, encode, encode_target, fit_encoders
@@ -46,6 +46,10 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
 
     Attributes
     ----------
+    columns_ : ColumnReport
+        What was done with every column, as a table.
+    left_out_ : dict of str to str
+        Columns that are not used, and why.
     source_columns_ : ndarray of int of shape (n_outputs,)
         The column of the table that every output comes from.
     identity_ : bool
@@ -61,8 +65,12 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
     20 rows on) is different; or if it has whole numbers that are nearly all different and a name
     such as ``customer_id``, or that count the rows: they rise from row to row, fill half of
     their range, start at no more than the number of rows and are not named like a time. Numbers
-    with fractions are never identifiers. Infinite numbers are missing ones. Dates without a zone
-    are taken for UTC where others have one.
+    with fractions, and columns of an array of numbers, are never identifiers. If nothing else
+    is left, constants and identifiers are used.
+
+    Infinite numbers are missing ones. Text that is all numbers, or all dates, is read as such.
+    Dates with a zone are taken apart by the clock of the zone in the fit, text with a zone by that
+    of UTC, and others as they are.
 
     Examples
     --------
@@ -135,22 +143,26 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
     @all_or_nothing
     def _fit(self, X: Any, y: ArrayLike | None, crossed: bool) -> Any:
         check_parameters(self)
-        read, array = self._read(X, reset=True)
+        read = self._read(X, reset=True)
+        plain = isinstance(read, np.ndarray)
         if y is not None:
-            check_consistent_length(X if array is None else array, y)
-        self.identity_ = array is not None and bool(np.isfinite(array).all())
-        if self.identity_ and array is not None:
+            check_consistent_length(read if plain else read[0].values, y)
+        self._plans: list[Plan] = []
+        self.identity_ = plain and _all_vary(read)
+        if self.identity_:
             middle = np.median if self.imputation == "median" else np.mean
-            self._middle = np.asarray(middle(array, axis=0), dtype=np.float64)
-            self._plans: list[Plan] = []
+            self._middle = np.asarray(middle(read, axis=0), dtype=np.float64)
+            self._encoders: list[Any] = []
+            self._suffixes = [""] * self.n_features_in_
             self.source_columns_ = np.arange(self.n_features_in_)
-            return array
-        self._make_plans(read, y)
+            return read
+        if plain:
+            read = read_array(read)
+        self._make_plans(read, y, plain)
         numbers = self._numbers(read)
-        self._imputer = SimpleImputer(strategy=self.imputation, keep_empty_features=True)
-        if numbers.shape[1]:
-            self._imputer.fit(numbers)
-        self._encoders: list[Any] = []
+        imputer = SimpleImputer(strategy=self.imputation, keep_empty_features=True)
+        self._middle = imputer.fit(numbers).statistics_ if numbers.shape[1] else np.empty(0)
+        self._encoders = []
         self._targets: list[str] = []
         means = None
         if any(plan["how"] == "target" for plan in self._plans):
@@ -162,34 +174,25 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self._store_names()
         return self._assemble(read, numbers, means) if crossed else None
 
-    def _make_plans(self, read: list[Column], y: Any) -> None:
+    def _make_plans(self, read: list[Column], y: Any, trusted: bool) -> None:
+        """Choose what is done with every column; `trusted` numbers are no identifiers."""
         keep = {str(name) for name in self.keep or ()}
         unknown = sorted(keep - set(self._names))
         if unknown:
             raise ValueError(f"keep names {unknown[0]!r}, which is no column{self._near(unknown)}.")
-        self._plans = [
-            make_plan(name, column, self.max_levels, y is not None, name in keep)
-            for name, column in zip(self._names, read, strict=True)
-        ]
-        if all(plan["how"] == "drop" for plan in self._plans):
-            first = self._plans[0]["action"]
-            raise ValueError(
-                f"No column of the table is left: {self._names[0]!r} was {first}, and the others "
-                "say nothing either; give at least one column that varies."
-            )
-        for plan, column in zip(self._plans, read, strict=True):
-            plan["parts"] = self._parts_of(plan, column)
-
-    def _parts_of(self, plan: Plan, column: Column) -> list[str]:
-        """Parts of a date that vary."""
-        if plan["how"] != "date":
-            return []
-        times = numbers_of("", column, plan)
-        parts = date_parts(times, plan["zone"] or None, plan["hours"])
-        varying = [
-            name for name, part in parts.items() if len(np.unique(part[~np.isnan(part)])) > 1
-        ]
-        return [*varying, "elapsed days"]
+        for spare in (False, True):
+            self._plans = [
+                make_plan(name, column, self.max_levels, y is not None, kept, spare)
+                for name, column in zip(self._names, read, strict=True)
+                for kept in [trusted or name in keep]
+            ]
+            if any(plan["how"] != "drop" for plan in self._plans):
+                return
+        first = self._plans[0]["action"]
+        raise ValueError(
+            f"No column of the table is left: {self._names[0]!r} was {first}, and the others "
+            "say nothing either; give at least one column that varies."
+        )
 
     def transform(self, X: Any) -> Any:
         """Turn the rows of a table into numbers.
@@ -204,20 +207,19 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         ndarray of shape (n_samples, n_outputs)
         """
         check_is_fitted(self)
-        read, array = self._read(X, reset=False)
+        read = self._read(X, reset=False)
         if not self.identity_:
-            return self._assemble(read, self._numbers(read), None)
-        if array is None:
+            columns = read_array(read) if isinstance(read, np.ndarray) else read
+            return self._assemble(columns, self._numbers(columns), None)
+        if not isinstance(read, np.ndarray):
             plan = Plan(kind="number", how="number", form="")  # type: ignore[typeddict-item]
             pairs = zip(self._names, read, strict=True)
-            array = np.column_stack([numbers_of(name, column, plan) for name, column in pairs])
-        gaps = ~np.isfinite(array)
-        if gaps.any():
-            array = np.where(gaps, self._middle.astype(array.dtype), array)
-        return array
+            read = np.column_stack([numbers_of(name, column, plan) for name, column in pairs])
+        gaps = ~np.isfinite(read)
+        return np.where(gaps, self._middle.astype(read.dtype), read) if gaps.any() else read
 
-    def _read(self, X: Any, reset: bool) -> tuple[list[Column], NDArray[Any] | None]:
-        """Columns, or an array of numbers that needs none."""
+    def _read(self, X: Any, reset: bool) -> Any:
+        """Columns, or an array of numbers as it is."""
         if is_frame(X):
             self._check_names(X, reset)
             frame = as_frame(X)
@@ -230,16 +232,14 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
                 )
             if reset:
                 self._names = [str(name) for name in names_of(X) or []]
-            return read_frame(frame), None
+            zones = None if reset or self.identity_ else [plan["zone"] for plan in self._plans]
+            return read_frame(frame, zones)
         array = validated(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         if reset:
             self._names = [f"x{column}" for column in range(self.n_features_in_)]
-        if array.dtype.kind in "iuf":
-            precision = np.float32 if array.dtype == np.float32 else np.float64
-            array = array.astype(precision, copy=False)
-            if np.isfinite(array).all() or (not reset and self.identity_):
-                return [], array
-        return read_array(array), None
+        if array.dtype.kind not in "iuf":
+            return read_array(array)
+        return array.astype(np.float32 if array.dtype == np.float32 else np.float64, copy=False)
 
     def _check_names(self, X: Any, reset: bool) -> None:
         try:
@@ -268,8 +268,8 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             if plan["how"] == "number":
                 found.append(values)
                 continue
-            parts = date_parts(values, plan["zone"] or None, plan["hours"])
-            parts["elapsed days"] = (values - plan["start"]) / MICROSECONDS_OF_A_DAY
+            parts = date_parts(values)
+            parts[ELAPSED] = (values - plan["start"]) / MICROSECONDS_OF_A_DAY
             found += [parts[part] for part in plan["parts"]]
         return np.column_stack(found) if found else np.empty((len(read[0].values), 0))
 
@@ -282,7 +282,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self, read: list[Column], numbers: FloatArray, means: FloatArray | None
     ) -> FloatArray:
         """All outputs, by the columns they come from."""
-        filled = self._imputer.transform(numbers) if numbers.shape[1] else numbers
+        filled = np.where(np.isnan(numbers), self._middle, numbers)
         if self._encoders and means is None:
             means = encode(self._encoders, self._codes(read))
         outputs: list[NDArray[Any]] = []
@@ -327,7 +327,17 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             missing = np.array([plan["missing"] for plan in self._plans])
         return ColumnReport(names, kinds, actions, outputs == 0, levels, missing, outputs)
 
-    def importances_by_column(self, importances: ArrayLike) -> FloatArray:
+    @property
+    def left_out_(self) -> dict[str, str]:
+        """Columns that are not used, and why."""
+        report = self.columns_
+        return {
+            name: action.removeprefix("left out: ")
+            for name, action, out in zip(report.names, report.actions, report.left_out, strict=True)
+            if out
+        }
+
+    def sum_by_source(self, importances: ArrayLike) -> FloatArray:
         """Sum importances of outputs over the columns of the table that they come from.
 
         Parameters
@@ -366,8 +376,6 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         check_is_fitted(self)
         given = _check_feature_names_in(self, input_features)
         names = self._names if input_features is None else [str(name) for name in given]
-        if self.identity_:
-            return np.array(names, dtype=object)
         pairs = zip(self.source_columns_.tolist(), self._suffixes, strict=True)
         return np.array(_distinct([names[source] + suffix for source, suffix in pairs]), object)
 
@@ -378,6 +386,11 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _all_vary(array: NDArray[Any]) -> bool:
+    """Whether all numbers are finite and no column is constant."""
+    return bool(np.isfinite(array).all() and (array != array[:1]).any(axis=0).all())
 
 
 def _shown_levels(plan: Plan) -> list[int]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray
+from kernlens.tables.dates import microseconds
 
 #: Texts that say that there is nothing, in small letters.
 NULL_TEXTS = frozenset(
@@ -30,14 +31,14 @@ class Column:
         Categories are text that is said to be no numbers and no dates.
     values : ndarray of shape (n_rows,)
         Text or None for categories and text; float64 with NaN where nothing is for the others:
-        dates are microseconds since 1970 in UTC.
-    zone : str or None
-        Time zone whose clock the dates show.
+        dates are microseconds since 1970 by the clock of their zone.
+    zone : str
+        That zone, or nothing.
     """
 
     kind: str
     values: NDArray[Any]
-    zone: str | None = None
+    zone: str = ""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -57,7 +58,10 @@ def as_frame(X: Any) -> Any:
     if isinstance(X, np.ndarray | list | tuple):
         return X
     check_names(names_of(X))
-    return nw.from_native(X, eager_only=True, pass_through=True)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("X is a lazy table, whose rows are not there yet; call its collect().")
+    return frame
 
 
 def names_of(X: Any) -> list[Any] | None:
@@ -74,9 +78,11 @@ def check_names(names: Sequence[Any] | None) -> None:
         raise ValueError(f"The table has more than one column named {twice!r}; rename one of them.")
 
 
-def read_frame(frame: Any) -> list[Column]:
-    """Columns of a narwhals frame."""
-    return [read_series(series) for series in frame.iter_columns()]
+def read_frame(frame: Any, zones: Sequence[str] | None = None) -> list[Column]:
+    """Columns of a narwhals frame; dates with a zone by the clock of these zones, or their own."""
+    columns = list(frame.iter_columns())
+    pairs = zip(columns, zones or [""] * len(columns), strict=True)
+    return [read_series(series, zone) for series, zone in pairs]
 
 
 def read_array(X: NDArray[Any]) -> list[Column]:
@@ -90,7 +96,7 @@ def read_array(X: NDArray[Any]) -> list[Column]:
     return [read_objects(values) for values in X.T.tolist()]
 
 
-def read_series(series: Any) -> Column:
+def read_series(series: Any, zone: str = "") -> Column:
     """A column of a frame, by its type."""
     dtype = series.dtype
     if dtype == nw.Boolean:
@@ -99,10 +105,7 @@ def read_series(series: Any) -> Column:
     if dtype.is_numeric():
         return _numbers(series.cast(nw.Float64).fill_null(np.nan).to_numpy())
     if dtype in (nw.Date, nw.Datetime):
-        zone = getattr(dtype, "time_zone", None)
-        moments = series if dtype == nw.Datetime else series.cast(nw.Datetime("us"))
-        times = moments.dt.timestamp("us").cast(nw.Float64).to_list()
-        return Column("date", np.array([_flag(time) for time in times], dtype=np.float64), zone)
+        return _moments_of(series, zone)
     if dtype == nw.Duration:
         lengths = series.dt.total_microseconds().cast(nw.Float64).to_list()
         return _numbers(np.array([_flag(length) for length in lengths]) / 1e6)
@@ -164,6 +167,19 @@ def _numbers(values: NDArray[Any]) -> Column:
     return Column("number", numbers)
 
 
+def _moments_of(series: Any, zone: str) -> Column:
+    """Dates of a frame by the clock of a zone, of their own if none is given."""
+    own = getattr(series.dtype, "time_zone", None)
+    if own is None:
+        moments = series if series.dtype == nw.Datetime else series.cast(nw.Datetime("us"))
+    else:
+        zone = zone or own
+        moments = series.dt.convert_time_zone(zone).dt.replace_time_zone(None)
+    times = moments.dt.timestamp("us").cast(nw.Float64).to_list()
+    found = np.array([_flag(time) for time in times], dtype=np.float64)
+    return Column("date", found, zone if own else "")
+
+
 def _moments(values: NDArray[Any]) -> Column:
     times = values.astype("datetime64[us]")
     numbers = times.astype(np.int64).astype(np.float64)
@@ -172,12 +188,8 @@ def _moments(values: NDArray[Any]) -> Column:
 
 
 def _dates(values: Sequence[Any]) -> Column:
-    """Dates of Python: those with a zone are shown by the clock of UTC."""
+    """Dates of Python: those with a zone by the clock of UTC."""
+    known = [not is_null(value) for value in values]
     numbers = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        if is_null(value):
-            continue
-        if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        numbers[row] = float(np.datetime64(value, "us").astype(np.int64))
+    numbers[known] = [microseconds(v) for v, there in zip(values, known, strict=True) if there]
     return Column("date", numbers)
