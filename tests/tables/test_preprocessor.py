@@ -49,7 +49,8 @@ def table(n=120, seed=0):
             "nothing": np.full(n, np.nan),
         }
     )
-    return X, np.nan_to_num(number) + X["flag"] + 0.1 * rng.standard_normal(n)
+    level = X["many"].str.removeprefix("level ").astype(float)
+    return X, np.nan_to_num(number) + X["flag"] + 0.1 * level + 0.1 * rng.standard_normal(n)
 
 
 def test_every_library_gives_the_same():
@@ -80,6 +81,11 @@ def test_columns_are_named_and_left_out():
     names = model.get_feature_names_out()
     assert len(set(names)) == len(names) == len(model.source_columns_)
     assert {"number is missing", "few=<b>", "many: mean of y", "when year"} <= set(names)
+    assert model.left_out_ == {
+        "constant": "constant",
+        "customer_id": "identifier",
+        "nothing": "all missing",
+    }
     sums = model.sum_by_source(np.ones(len(names)))
     np.testing.assert_array_equal(sums, report.n_outputs)
     assert "identifier" in str(report)
@@ -123,21 +129,28 @@ def test_measures_are_no_identifiers():
 
 def test_noise_of_many_levels_gets_no_importance():
     rng = np.random.default_rng(0)
-    n = 1500
+    n = 400
     X = pd.DataFrame({"a": rng.standard_normal(n), "b": rng.standard_normal(n)})
     y = X["a"] + 0.5 * X["b"] + 0.5 * rng.standard_normal(n)
-    noisy = X.assign(noise=[f"l{k}" for k in rng.integers(0, 500, n)])
-    scores = [
-        make_pipeline(TablePreprocessor(random_state=0), RidgeCV())
-        .fit(one[:1000], y[:1000])
-        .score(one[1000:], y[1000:])
-        for one in (X, noisy)
-    ]
-    assert scores[1] > scores[0] - 0.01
+    X["noise"] = [f"l{k}" for k in rng.integers(0, 500, n)]
     table = TablePreprocessor(random_state=0)
-    Z = table.fit_transform(noisy[:400], y[:400])
-    model = RFMRegressor(random_state=0).fit(Z, y[:400])
-    assert table.sum_by_source(model.feature_importances_)[2] < 0.1
+    Z = table.fit_transform(X, y)
+    model = RFMRegressor(random_state=0).fit(Z, y)
+    assert table.sum_by_source(model.feature_importances_)[2] == 0.0
+    assert table.left_out_ == {"noise": "levels that say nothing of y"}
+    X.loc[:40, "noise"] = None
+    names = TablePreprocessor(random_state=0).fit(X, y).get_feature_names_out()
+    assert names.tolist() == ["a", "b", "noise is missing"]
+
+
+def test_a_signal_of_many_levels_is_used():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 60, 900)
+    effect = rng.standard_normal(60)[codes]
+    X = pd.DataFrame({"a": rng.standard_normal(900), "level": [f"l{k}" for k in codes]})
+    y = X["a"] + effect + 0.3 * rng.standard_normal(900)
+    model = make_pipeline(TablePreprocessor(random_state=0), RidgeCV()).fit(X[:600], y[:600])
+    assert model.score(X[600:], y[600:]) > 0.85
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -191,3 +204,53 @@ def test_in_a_pipeline_with_cross_validation():
     assert cross_val_score(model, X, y, cv=3).mean() > 0.3
     frame = TablePreprocessor().set_output(transform="pandas").fit_transform(X, y)
     assert list(frame.columns[:2]) == ["number", "number is missing"]
+
+
+def test_types_of_pandas_and_polars():
+    flags, numbers, words = [True, None, False] * 10, [1, None, 3] * 10, ["u", None, "v"] * 10
+    nullable = pd.DataFrame(
+        {
+            "flag": pd.array(flags, dtype="boolean"),
+            "number": pd.array(numbers, dtype="Int64"),
+            "word": pd.array(words, dtype="string"),
+        }
+    )
+    category = nullable.assign(word=nullable["word"].astype("category"))
+    objects = pd.DataFrame({"flag": flags, "number": numbers, "word": words}, dtype=object)
+    with_null = pl.DataFrame({"flag": flags, "number": numbers, "word": words})
+    found = [
+        TablePreprocessor().fit_transform(frame)
+        for frame in (nullable, category, objects, with_null, with_null.to_arrow())
+    ]
+    assert found[0].shape == (30, 6)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_mixed_objects_are_levels_of_text():
+    X = np.array([[1, "a"], ["one", 2.5], [None, "a"], ["one", None]], dtype=object)
+    names = TablePreprocessor().fit(X).get_feature_names_out()
+    assert names.tolist() == ["x0=one", "x0 is missing", "x1=a", "x1 is missing"]
+
+
+def test_arrays_with_gaps_infinities_and_constants():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    X[:, 0] = np.arange(30)
+    X[3, 1], X[4, 1], X[:, 2] = np.nan, np.inf, 7.0
+    model = TablePreprocessor()
+    found = model.fit_transform(X)
+    assert model.get_feature_names_out().tolist() == ["x0", "x1", "x1 is missing", "x3"]
+    assert model.left_out_ == {"x2": "constant"}
+    gaps = np.isin(np.arange(30), [3, 4])
+    np.testing.assert_array_equal(found[:, 2], gaps)
+    np.testing.assert_array_equal(found[gaps, 1], np.median(X[~gaps, 1]))
+
+
+def test_what_is_left_is_used_if_there_is_nothing_else():
+    assert TablePreprocessor().fit_transform(np.ones((5, 2))).tolist() == [[1.0, 1.0]] * 5
+    counted = pd.DataFrame({"x": np.arange(50)})
+    np.testing.assert_array_equal(TablePreprocessor().fit_transform(counted)[:, 0], np.arange(50))
+    with pytest.raises(ValueError, match="No column of the table is left: 'x' was left out: all"):
+        TablePreprocessor().fit(pd.DataFrame({"x": [np.nan, np.nan]}))
+    with pytest.raises(ValueError, match="lazy table"):
+        TablePreprocessor().fit(pl.DataFrame({"x": [1.0, 2.0]}).lazy())

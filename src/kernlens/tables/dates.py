@@ -46,8 +46,10 @@ def date_format(levels: NDArray[Any]) -> str | None:
             "categories."
         ) from error
     try:
-        # Sorted, so that a guess from a sample does not depend on the order of rows.
-        found = skrub.ToDatetime().fit(pandas.Series(np.sort(levels).tolist(), name="dates"))
+        # Sorted, so that a guess from the first ones does not depend on the order of rows; the last
+        # come first, among them days beyond the twelfth, which are no months.
+        ordered = np.sort(levels)[::-1].tolist()
+        found = skrub.ToDatetime().fit(pandas.Series(ordered, name="dates"))
     except skrub.core.RejectColumn:
         return None
     form: str | None = found.format_

@@ -28,7 +28,10 @@ from kernlens.tables.parameters import TABLE
 from kernlens.tables.plans import ELAPSED, Plan, codes_of, make_plan, numbers_of
 from kernlens.tables.reading import Column, as_frame, is_frame, names_of, read_array, read_frame
 from kernlens.tables.report import ColumnReport
-from kernlens.tables.target_means import cross_encode, encode, encode_target, fit_encoders
+from kernlens.tables.target_means import cross_encode, differ, encode, encode_target, fit_encoders
+
+#: Why a category of many levels is left out.
+NOISE = "levels that say nothing of y"
 
 
 @documented
@@ -61,12 +64,13 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
     -----
     `fit_transform` encodes a training row by targets of the other folds, so that a following model
     does not see its own target; `transform` uses all rows of the fit. A column is left out if it
-    is constant, all missing or nested; if it is text of which nearly every value (95 percent, from
-    20 rows on) is different; or if it has whole numbers that are nearly all different and a name
-    such as ``customer_id``, or that count the rows: they rise from row to row, fill half of
-    their range, start at no more than the number of rows and are not named like a time. Numbers
-    with fractions, and columns of an array of numbers, are never identifiers. If nothing else
-    is left, constants and identifiers are used.
+    is constant, all missing or nested; if it has more than `max_levels` levels whose means of y
+    differ no more than by chance (analysis of variance, 5 percent); if it is text of which nearly
+    every value (95 percent, from 20 rows on) is different; or if it has whole numbers that are
+    nearly all different and a name such as ``customer_id``, or that count the rows: they rise from
+    row to row, fill half of their range, start at no more than the number of rows and are not named
+    like a time. Numbers with fractions, and columns of an array of numbers, are never identifiers.
+    If nothing else is left, constants and identifiers are used.
 
     Infinite numbers are missing ones. Text that is all numbers, or all dates, is read as such.
     Dates with a zone are taken apart by the clock of the zone in the fit, text with a zone by that
@@ -166,8 +170,10 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self._targets: list[str] = []
         means = None
         if any(plan["how"] == "target" for plan in self._plans):
-            codes = self._codes(read)
             T, self._targets = encode_target(y, self.task)  # type: ignore[arg-type]
+            self._drop_noise(read, T)
+        if any(plan["how"] == "target" for plan in self._plans):
+            codes = self._codes(read)
             self._encoders = fit_encoders(codes, T)
             if crossed:
                 means = cross_encode(codes, T, self.n_folds, self.random_state)
@@ -193,6 +199,17 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             f"No column of the table is left: {self._names[0]!r} was {first}, and the others "
             "say nothing either; give at least one column that varies."
         )
+
+    def _drop_noise(self, read: list[Column], T: FloatArray) -> None:
+        """Leave out categories of many levels that say nothing of the target."""
+        plans = [dict(plan) for plan in self._plans]
+        for plan, column in zip(self._plans, read, strict=True):
+            if plan["how"] == "target" and not differ(codes_of(column, plan["levels"]), T):
+                plan["how"] = "levels" if plan["indicator"] else "drop"
+                plan["action"] = "indicator" if plan["indicator"] else f"left out: {NOISE}"
+                plan["levels"] = plan["levels"][:0]
+        if all(plan["how"] == "drop" for plan in self._plans):
+            self._plans = plans  # type: ignore[assignment]
 
     def transform(self, X: Any) -> Any:
         """Turn the rows of a table into numbers.

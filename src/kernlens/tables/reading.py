@@ -11,8 +11,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens.tables.dates import microseconds
 
 #: Texts that say that there is nothing, in small letters.
@@ -62,6 +63,12 @@ def as_frame(X: Any) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("X is a lazy table, whose rows are not there yet; call its collect().")
     return frame
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Some rows of a table or an array, as what they were."""
+    frame = as_frame(X)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else _safe_indexing(X, rows)
 
 
 def names_of(X: Any) -> list[Any] | None:

@@ -6,11 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import f as f_distribution
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray, IntArray
 
+#: Level of the test whether a category of many levels says something of the target.
+LEVEL = 0.05
+#: Variance within levels that is no more than rounding, over that between them.
+TINY = 1e-12
 #: Different whole numbers that are taken for classes, at most.
 MOST_CLASSES = 10
 
@@ -56,26 +61,78 @@ def balanced_folds(T: FloatArray, codes: IntArray, n_folds: int, random_state: A
     return folds
 
 
+def differ(codes: IntArray, T: FloatArray) -> bool:
+    """Whether the means of some target differ between the levels of a column more than by chance.
+
+    One-way analysis of variance, at `LEVEL` shared between the targets.
+    """
+    tests = [_variances(codes, target) for target in T.T]
+    return any(
+        between > 0.0 and f_distribution.sf(between / max(within, TINY * between), k, rest) < limit
+        for between, within, k, rest, _ in tests
+        for limit in [LEVEL / len(tests)]
+        if k > 0 and rest > 0
+    )
+
+
+def _variances(codes: IntArray, target: FloatArray) -> tuple[float, float, int, int, float]:
+    """Mean squares between and within levels, their degrees of freedom, and rows per level.
+
+    Rows per level are those of the expectation ``E(between) = within + rows * variance of means``.
+    """
+    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    n_rows, k = len(target), len(counts) - 1
+    rest = n_rows - k - 1
+    deviations = target - target.mean()
+    means = np.bincount(place, deviations) / counts
+    between = float(counts @ means**2) / max(k, 1)
+    within = float(np.sum((deviations - means[place]) ** 2)) / max(rest, 1)
+    rows = (n_rows - float(counts @ counts) / n_rows) / max(k, 1)
+    return between, within, k, rest, rows
+
+
+def shrinkage(codes: IntArray, target: FloatArray) -> float:
+    """Rows that the overall mean counts as in the mean of a level.
+
+    That of the best linear prediction of a random effect: the variance within levels over that of
+    the means, both by the method of moments; all rows if the means vary no more than by chance.
+    """
+    between, within, k, rest, rows = _variances(codes, target)
+    if k == 0 or rest <= 0 or between <= within or rows <= 0.0:
+        return float(len(target))
+    return min(within * rows / (between - within), float(len(target)))
+
+
 def fit_encoders(codes: IntArray, T: FloatArray) -> list[TargetEncoder]:
-    """One encoder of all columns for every target."""
-    return [TargetEncoder(target_type="continuous").fit(codes, target) for target in T.T]
+    """One encoder for every column and target: the targets of the first column come first."""
+    return [
+        TargetEncoder(target_type="continuous", smooth=shrinkage(column, target)).fit(
+            column[:, None], target
+        )
+        for column in codes.T
+        for target in T.T
+    ]
 
 
 def encode(encoders: list[TargetEncoder], codes: IntArray) -> FloatArray:
     """Means (n_samples, n_columns * n_targets): the targets of the first column come first."""
-    means = np.stack([encoder.transform(codes) for encoder in encoders], axis=2)
-    found: FloatArray = means.reshape(len(codes), -1)
-    return found
+    columns = np.repeat(codes, len(encoders) // codes.shape[1], axis=1).T[:, :, None]
+    pairs = zip(encoders, columns, strict=True)
+    return np.hstack([encoder.transform(column) for encoder, column in pairs])
 
 
 def cross_encode(codes: IntArray, T: FloatArray, n_folds: int, random_state: Any) -> FloatArray:
-    """Means of the other folds, for the rows of a fit."""
+    """Means of the other folds, for the rows of a fit.
+
+    They are moved by the difference of the overall means: a level that the other folds do not have
+    gets the same number in every fold, for that number would tell the fold, and so of its targets.
+    """
     folds = balanced_folds(T, codes, min(n_folds, len(T)), random_state)
-    means = np.empty((len(T), codes.shape[1] * T.shape[1]))
+    overall = np.tile(T.mean(axis=0), codes.shape[1])
+    means = np.tile(overall, (len(T), 1))
     for fold in np.unique(folds):
         rest = folds != fold
-        if not rest.any():
-            means[~rest] = np.repeat(T.mean(axis=0)[None], codes.shape[1], axis=0).ravel()
-            continue
-        means[~rest] = encode(fit_encoders(codes[rest], T[rest]), codes[~rest])
+        if rest.any():
+            shift = overall - np.tile(T[rest].mean(axis=0), codes.shape[1])
+            means[~rest] = encode(fit_encoders(codes[rest], T[rest]), codes[~rest]) + shift
     return means

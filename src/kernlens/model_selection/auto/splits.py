@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
-from sklearn.utils import _safe_indexing
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._rows import row_hash
+from kernlens.tables.reading import take_rows
 
 #: Folds that `cv=None` makes.
 N_FOLDS = 5
@@ -124,8 +124,9 @@ def prepared(rows: Rows, table: Any, X: Any, y: Any) -> list[Split]:
     splits = []
     for train, test in rows:
         own = clone(table)
-        inside = np.asarray(own.fit_transform(_safe_indexing(X, train), y[train]))
-        outside = np.asarray(own.transform(_safe_indexing(X, test)))
+        learned = own.fit_transform(take_rows(X, train), y[train])
+        inside = np.asarray(learned, dtype=np.float64)
+        outside = np.asarray(own.transform(take_rows(X, test)), dtype=np.float64)
         names = tuple(str(name) for name in own.get_feature_names_out())
         splits.append(Split(train, test, inside, outside, names))
     return splits
