@@ -36,7 +36,7 @@ _TIME_NAME = re.compile(
     r"time|date|year|month|week|day|hour|minute|second|age|step|epoch|period|^t$", re.IGNORECASE
 )
 #: 007 is a code, not a number; 0.07 is a number.
-_CODE = re.compile(r"[+-]?0\d")
+_CODE = re.compile(r"[+-]?0\d[\d.]*$")
 
 
 class Plan(TypedDict):
@@ -146,10 +146,9 @@ def _plan_text(
     levels = np.array(sorted(set(present)), dtype=object)
     if column.kind == "text":
         numbers = parse_numbers(levels)
-        is_code = any(_CODE.match(level) for level in levels)
-        if not np.isnan(numbers).any() and not is_code:
+        if not np.isnan(numbers).any() and not any(_CODE.match(level) for level in levels):
             return _plan_numbers(name, "number", spread(column, levels, numbers), plan, keep)
-        form = None if is_code else date_format(levels)
+        form = date_format(levels)
         if form is not None:
             times = spread(column, levels, parse_dates(levels, form))
             return _plan_numbers(name, "date", times, {**plan, "form": form}, keep)

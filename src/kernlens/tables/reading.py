@@ -58,11 +58,10 @@ def as_frame(X: Any) -> Any:
     """X as narwhals sees it, or X itself."""
     if isinstance(X, np.ndarray | list | tuple):
         return X
-    check_names(names_of(X))
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
         raise ValueError("X is a lazy table, whose rows are not there yet; call its collect().")
-    return frame
+    check_names(names_of(X))
+    return nw.from_native(X, eager_only=True, pass_through=True)
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:

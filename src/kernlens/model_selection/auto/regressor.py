@@ -62,7 +62,8 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         Score of the stack on rows left out, with weights that other folds have chosen.
     components_ : ndarray of shape (n_directions_, n_outputs)
         Directions that the members agree on, for prepared columns in their units (an array of
-        numbers is its own prepared table, but for constant columns): eigenvectors of the mean of their directions, weighted by weight and importance. The rows of
+        numbers is its own prepared table, but for constant columns): eigenvectors of the mean
+        of their directions, weighted by weight and importance. The rows of
         ``loadings_ = components_ * scale_`` are orthonormal.
     component_importances_ : ndarray of shape (n_directions_,)
         Sum 1.
