@@ -25,10 +25,14 @@ FAMILIES = (
 
 
 def public_names() -> list[str]:
-    """Names of all public estimators."""
+    """Names of all public estimators that learn features."""
     public = ((name, getattr(kernlens, name)) for name in kernlens.__all__)
     return [
-        name for name, one in public if isinstance(one, type) and issubclass(one, BaseEstimator)
+        name
+        for name, one in public
+        if isinstance(one, type)
+        and issubclass(one, BaseEstimator)
+        and one is not kernlens.TablePreprocessor
     ]
 
 

@@ -121,6 +121,8 @@ PUBLIC: list[type[BaseEstimator]] = [
     for public in (getattr(kernlens, name) for name in kernlens.__all__)
     if isinstance(public, type)
     and issubclass(public, BaseEstimator)
+    # It prepares tables and learns no features; tests/tables/ has its tests.
+    and public is not kernlens.TablePreprocessor
     # Made of the others, with tests of their own.
     and not public.__name__.startswith("AutoLens")
 ]

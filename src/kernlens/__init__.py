@@ -47,6 +47,7 @@ from kernlens.model_selection import regularization_path
 from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 from kernlens.optim.backtracking import StepRule
 from kernlens.persistence import ModelFileError, load, save
+from kernlens.tables import TablePreprocessor
 
 __all__ = [
     "MAVE",
@@ -90,6 +91,7 @@ __all__ = [
     "RegFeaLRegressor",
     "Reweighting",
     "StepRule",
+    "TablePreprocessor",
     "UpToDegree",
     "VarPro",
     "__version__",

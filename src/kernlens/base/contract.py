@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -115,13 +115,17 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             ``(X - mean_) @ components_.T``, with entries of X too large to be added up cut off.
         """
         check_is_fitted(self)
-        rows: FloatArray = validated(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._projected(validated(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _projected(self, rows: FloatArray) -> FloatArray:
+        """Checked rows (n_samples, n_columns) on the directions."""
         # In double precision: a shift that is large beside the spread has taken digits already.
         with np.errstate(over="ignore"):
             scaled = (rows.astype(np.float64, copy=False) - self.mean_) / self.scale_
         # Sums of larger entries overflow, and differences of what overflows are no numbers.
         limit = float(np.finfo(rows.dtype).max) / (2 * rows.shape[1])
-        return (scaled.clip(-limit, limit) @ self.loadings_.T).astype(rows.dtype, copy=False)
+        found: FloatArray = scaled.clip(-limit, limit) @ self.loadings_.T
+        return found.astype(rows.dtype, copy=False)
 
     def directions_frame(self) -> Any:
         """Return the learned directions as a data frame, to be printed or sorted.
@@ -136,14 +140,15 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             one row per column of X, the most important first. Needs pandas to be installed.
         """
         check_is_fitted(self)
-        table = directions_table(
-            resolve_feature_names(self),
-            [str(name) for name in self.get_feature_names_out()],
-            self.loadings_,
-            self.component_importances_,
-            self.feature_importances_,
+        names = resolve_feature_names(self)
+        return self._frame_of(names, self.loadings_, self.feature_importances_)
+
+    def _frame_of(self, names: Sequence[str], weights: FloatArray, importances: FloatArray) -> Any:
+        """The directions as a data frame: weights (n_directions_, n_columns) of named columns."""
+        directions = [str(name) for name in self.get_feature_names_out()]
+        return as_frame(
+            directions_table(names, directions, weights, self.component_importances_, importances)
         )
-        return as_frame(table)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

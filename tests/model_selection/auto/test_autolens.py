@@ -1,7 +1,4 @@
-"""The automatic estimators: predictions, answers, refusals, interruptions, files.
-
-Portfolios are short here: what is tried is data, and fits of all families have their own tests.
-"""
+"""The automatic estimators: predictions, answers, refusals, interruptions, files."""
 
 from __future__ import annotations
 
@@ -13,41 +10,9 @@ from sklearn.base import clone
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernlens import (
-    AutoLensClassifier,
-    AutoLensRegressor,
-    RKHSWeightingClassifier,
-    RKHSWeightingRegressor,
-)
-from kernlens.model_selection.auto import classifier as classifier_module
-from kernlens.model_selection.auto import regressor as regressor_module
-from kernlens.model_selection.auto.candidates import CLASSIFIERS, REGRESSORS, Candidate
+from kernlens import AutoLensClassifier, AutoLensRegressor
 
-LIGHT = {"n_random_features": 60}
-
-
-def _light(name, estimator, **settings):
-    return Candidate(
-        name,
-        lambda k, seed: estimator(n_directions=k, random_state=seed, **LIGHT, **settings),
-    )
-
-
-@pytest.fixture(autouse=True)
-def short_portfolios(monkeypatch):
-    """A line, and two quick candidates of one family."""
-    regressors = (
-        REGRESSORS[0],
-        _light("one", RKHSWeightingRegressor, linear_part=False),
-        _light("two", RKHSWeightingRegressor, linear_part=False, bias=1.0),
-    )
-    classifiers = (
-        CLASSIFIERS[0],
-        _light("one", RKHSWeightingClassifier),
-        _light("two", RKHSWeightingClassifier, bias=1.0),
-    )
-    monkeypatch.setattr(regressor_module, "REGRESSORS", regressors)
-    monkeypatch.setattr(classifier_module, "CLASSIFIERS", classifiers)
+pytestmark = pytest.mark.usefixtures("short_portfolios")
 
 
 def numbers(n_rows=120):

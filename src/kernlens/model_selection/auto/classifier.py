@@ -53,7 +53,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         Power of the averaged probabilities, 1 if they are right as they are.
     leaderboard_, explanation_, member_names_, member_weights_, members_, table_, best_score_
         As those of :class:`AutoLensRegressor`.
-    components_, component_importances_, feature_importances_
+    components_, component_importances_, output_importances_, feature_importances_
         As those of :class:`AutoLensRegressor`.
     n_directions_, stability_, mean_, scale_, seconds_, status_, n_features_in_, feature_names_in_
         As those of :class:`AutoLensRegressor`.
@@ -104,7 +104,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
@@ -136,7 +136,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -152,7 +152,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -167,7 +167,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -181,7 +181,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
 
         Returns

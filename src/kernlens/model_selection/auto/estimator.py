@@ -18,12 +18,12 @@ from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import make_display
 from kernlens._reports import FitProgress, Look
 from kernlens._result import Status
+from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
-from kernlens.model_selection.auto.plain_table import PlainTable
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.scores import Score
 from kernlens.model_selection.auto.splits import Rows, Split, chosen_rows, prepared
@@ -36,6 +36,7 @@ from kernlens.model_selection.auto.trials import (
     predicted,
 )
 from kernlens.subspace import rising_signs
+from kernlens.tables.preprocessor import TablePreprocessor
 
 #: Share of the budget after which fits to all rows are asked to stop, unless they have not had
 #: this many times the seconds of a fit to a split.
@@ -98,14 +99,19 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         budget = Budget(float(self.time_budget))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         score = self._scores[self._scoring]
-        table = PlainTable()
+        task = "regression" if n_classes is None else "classification"
+        table = TablePreprocessor(task=task, random_state=seed)
         with ExitStack() as stack:
             stack.enter_context(working())
             stack.enter_context(single_threaded_blas())
             whole = clone(table)
-            Z = np.asarray(whole.fit_transform(X, labels))
+            Z = np.asarray(whole.fit_transform(X, labels), dtype=np.float64)
+            check_magnitude(Z, "X")
+            check_spread(Z, "X")
             if rows is None:
-                rows = chosen_rows(self.cv, Z, y, groups, n_classes is not None)
+                # Equal rows have equal content only without the folds of `fit_transform`.
+                content = np.asarray(whole.transform(X), dtype=np.float64)
+                rows = chosen_rows(self.cv, content, y, groups, n_classes is not None)
             splits = prepared(rows, table, X, labels)
             race = Race(
                 self._portfolio(y),
@@ -227,8 +233,8 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
             self._store_directions(loadings, whole.importances, importances, number, self.scale_)
             folds = _folds_of(race, members, shares, names)
             self.stability_ = stability_of(self.loadings_, names, folds)
-        self.column_importances_ = self.feature_importances_
-        self.feature_importances_ = self.table_.sum_by_source(self.column_importances_)
+        self.output_importances_ = self.feature_importances_
+        self.feature_importances_ = self.table_.sum_by_source(self.output_importances_)
 
     def _number(self, learners: Sequence[FeatureLearnerMixin | None]) -> int | str:
         """Directions to keep: as given, or as the heaviest member has counted them."""
@@ -265,7 +271,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         self._board = Leaderboard.of(rows, race.score.title)
         self.best_score_ = value
         self.seconds_ = race.budget.spent
-        left_out = list(self.table_.left_out_)
+        left_out = [f"{name} ({why})" for name, why in self.table_.left_out_.items()]
         self.explanation_ = told(self._board, final, self.n_directions_, left_out, len(race.y))
 
     # What people ask for
@@ -275,6 +281,53 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         """All candidates as a data frame: score, standard error, seconds, weight in the stack."""
         check_is_fitted(self)
         return self._board.to_frame()
+
+    def transform(self, X: Any) -> Any:
+        """Project on the directions.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_directions_)
+            ``(Z - mean_) @ components_.T`` of the prepared rows ``Z = table_.transform(X)``.
+        """
+        check_is_fitted(self)
+        return self._projected(self._prepared(X))
+
+    def directions_frame(self) -> Any:
+        """Return the directions as a data frame, for the prepared columns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As that of the other estimators, with a row for every column of ``table_.transform(X)``
+            and `output_importances_`. Needs pandas to be installed.
+        """
+        check_is_fitted(self)
+        return self._frame_of(
+            [str(name) for name in self.table_.get_feature_names_out()],
+            self.loadings_,
+            self.output_importances_,
+        )
+
+    def columns_frame(self) -> Any:
+        """Return the directions as a data frame, for the columns of the user.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `directions_frame`, with a row for every column given to `fit` and
+            `feature_importances_`. A column of many prepared ones has no sign: entries are the
+            shares that it has in a direction, sums of squared loadings. Needs pandas to be
+            installed.
+        """
+        check_is_fitted(self)
+        shares = self.table_.sum_by_source(np.square(self.loadings_))
+        return self._frame_of(self.table_.columns_.names, shares, self.feature_importances_)
 
     def _prepared(self, X: Any) -> FloatArray:
         rows: FloatArray = np.asarray(self.table_.transform(X), dtype=np.float64)
@@ -306,7 +359,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = PlainTable().__sklearn_tags__().input_tags
+        tags.input_tags = TablePreprocessor().__sklearn_tags__().input_tags
         tags.transformer_tags.preserves_dtype = ["float64"]
         # The clock decides how much is tried.
         tags.non_deterministic = True

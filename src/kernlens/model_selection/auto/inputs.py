@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_y, _num_samples
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._validation import check_weights
 from kernlens.base.arrays import named_overflow, regression_targets
 from kernlens.model_selection.auto.splits import Rows
+from kernlens.tables.reading import take_rows
 
 #: Folds need some rows on both sides.
 FEWEST_ROWS = 4
@@ -77,7 +78,7 @@ def checked_rows(
             f"sample_weight is positive for {len(kept)} rows; at least {FEWEST_ROWS} are needed."
         )
     if len(kept) < len(y):
-        X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+        X, y, weights = take_rows(X, kept), y[kept], weights[kept]
         groups = None if groups is None else groups[kept]
         if splits is not None:
             splits = [(_among(kept, train), _among(kept, test)) for train, test in splits]

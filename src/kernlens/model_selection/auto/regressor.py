@@ -37,8 +37,8 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     """Regression for people who do not want to choose: a table, a target, a time budget.
 
     Candidates of all families compete on rows that are left out, and the best are averaged with the
-    weights that these rows want. The table has numbers and no missing values; a pipeline can
-    prepare others.
+    weights that these rows want. The table may have text, dates and missing values: a
+    :class:`TablePreprocessor` that is fitted to the rows of every fold prepares it.
 
     Parameters
     ----------
@@ -56,23 +56,26 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         Positive, sum 1.
     members_ : list of estimators
         Fitted to all prepared rows.
-    table_ : transformer
-        Prepares the rows: checks them, and knows the names of the columns.
+    table_ : TablePreprocessor
+        Turns rows into the prepared columns of the members; ``table_.columns_`` says how.
     best_score_ : float
         Score of the stack on rows left out, with weights that other folds have chosen.
-    components_ : ndarray of shape (n_directions_, n_features)
-        Directions that the members agree on, for X in its own units: eigenvectors of the
-        mean of their directions, weighted by weight and importance. The rows of
+    components_ : ndarray of shape (n_directions_, n_outputs)
+        Directions that the members agree on, for prepared columns in their units (an array of
+        numbers is its own prepared table, but for constant columns): eigenvectors of the mean
+        of their directions, weighted by weight and importance. The rows of
         ``loadings_ = components_ * scale_`` are orthonormal.
     component_importances_ : ndarray of shape (n_directions_,)
         Sum 1.
-    feature_importances_ : ndarray of shape (n_features,)
-        Sum 1.
+    output_importances_ : ndarray of shape (n_outputs,)
+        Importances of the prepared columns, sum 1.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Their sums by the columns of the user; 0 for what was left out.
     n_directions_ : int
         Number of directions kept.
     stability_ : FoldStability or None
         How much the directions vary between folds, with intervals of their loadings.
-    mean_, scale_ : ndarray of shape (n_features,)
+    mean_, scale_ : ndarray of shape (n_outputs,)
         Means and standard deviations of the prepared columns.
     errors_ : ndarray of shape (n_left_out,)
         y minus the prediction of rows left out.
@@ -137,7 +140,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Targets.
@@ -164,7 +167,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -181,7 +184,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame, Arrow table or array-like of shape (n_samples, n_features)
             Rows.
         coverage : float, default=0.9
             Between 0 and 1.

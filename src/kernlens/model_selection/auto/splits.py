@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
-from sklearn.utils import _safe_indexing
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._rows import row_hash
+from kernlens.tables.reading import take_rows
 
 #: Folds that `cv=None` makes.
 N_FOLDS = 5
@@ -62,8 +62,8 @@ def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, class
     cv : None or int
         None is five folds, of which beyond 10,000 rows one is used.
     Z : ndarray of shape (n_rows, n_columns)
-        Prepared rows. Folds follow from their content: equal rows are in one fold, and the order of
-        the rows does not matter.
+        Prepared rows. Folds follow from their content: equal rows are in one fold, unless there
+        are no folds then, and the order of the rows does not matter.
     y : ndarray of shape (n_rows,)
         Targets, or numbers of classes.
     groups : array-like of shape (n_rows,) or None
@@ -74,7 +74,7 @@ def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, class
     number = max(2, min(int(cv or N_FOLDS), len(y)))
     folds = _folds(number, Z, y, groups, classes)
     if not folds:
-        raise ValueError("No rows can be left out: every class needs two rows that are different.")
+        raise ValueError("No rows can be left out: every class needs two rows.")
     return folds[:1] if cv is None and len(y) > MANY_ROWS else folds
 
 
@@ -82,16 +82,23 @@ def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool
     if groups is not None:
         splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
         return list(splitter.split(Z, y, groups))
-    fold = np.empty(len(y), dtype=np.intp)
-    for stratum in np.unique(y) if classes else [None]:
-        members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
-        fold[members] = content_numbers(Z[members]) % number
-    masks = [fold == k for k in range(number)]
-    return [
-        (np.flatnonzero(~out), np.flatnonzero(out))
-        for out in masks
-        if out.any() and not out.all() and (not classes or _has_all(y[~out], y))
-    ]
+    for together in (True, False):
+        fold = np.empty(len(y), dtype=np.intp)
+        for stratum in np.unique(y) if classes else [None]:
+            members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
+            numbers = content_numbers(Z[members])
+            # Where all rows of a class are equal, they cannot all be left out together.
+            places = numbers if together else np.argsort(np.argsort(numbers, kind="stable"))
+            fold[members] = places % number
+        masks = [fold == k for k in range(number)]
+        found = [
+            (np.flatnonzero(~out), np.flatnonzero(out))
+            for out in masks
+            if out.any() and not out.all() and (not classes or _has_all(y[~out], y))
+        ]
+        if found:
+            break
+    return found
 
 
 def _has_all(y: FloatArray, everywhere: FloatArray) -> bool:
@@ -124,8 +131,9 @@ def prepared(rows: Rows, table: Any, X: Any, y: Any) -> list[Split]:
     splits = []
     for train, test in rows:
         own = clone(table)
-        inside = np.asarray(own.fit_transform(_safe_indexing(X, train), y[train]))
-        outside = np.asarray(own.transform(_safe_indexing(X, test)))
+        learned = own.fit_transform(take_rows(X, train), y[train])
+        inside = np.asarray(learned, dtype=np.float64)
+        outside = np.asarray(own.transform(take_rows(X, test)), dtype=np.float64)
         names = tuple(str(name) for name in own.get_feature_names_out())
         splits.append(Split(train, test, inside, outside, names))
     return splits
