@@ -82,6 +82,7 @@ def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool
     if groups is not None:
         splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
         return list(splitter.split(Z, y, groups))
+    found: Rows = []
     for together in (True, False):
         fold = np.empty(len(y), dtype=np.intp)
         for stratum in np.unique(y) if classes else [None]:
