@@ -34,7 +34,7 @@ def test_parts_are_those_of_the_calendar():
         assert np.isnan(parts[name][-1])
 
 
-@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%d %b %Y", "%d.%m.%Y %H:%M", "%Y/%m/%d"])
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%d %B %Y", "%d.%m.%Y %H:%M", "%Y/%m/%d"])
 def test_text_of_dates_is_read(form):
     times = moments(100)
     levels = np.array(sorted({time.strftime(form) for time in times}), dtype=object)

@@ -20,7 +20,8 @@ class Unwrapped:
     Attributes
     ----------
     model : fitted feature learner
-        The last step, or the model itself where there is no pipeline.
+        The last step, or the model itself where there is no pipeline; an automatic estimator for
+        rows that are prepared.
     rows : array-like of shape (n_samples, n_inputs) or None
         X after the steps before; None if none was given.
     feature_names : tuple of str, n_inputs of them
@@ -56,6 +57,11 @@ def unwrap(model: Any, X: Any = None, *, feature_names: Sequence[str] | None = N
             feature_names = _names_after(before, feature_names)
         model = last
     check_is_fitted(model)
+    if hasattr(model, "_for_prepared_rows"):
+        # An automatic estimator has its pipeline inside.
+        X = None if X is None else model.table_.transform(X)
+        feature_names = model.table_.get_feature_names_out(feature_names).tolist()
+        model = model._for_prepared_rows()
     return Unwrapped(model, X, resolve_feature_names(model, feature_names))
 
 

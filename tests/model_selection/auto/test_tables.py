@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib import pyplot
 from sklearn.feature_selection import SelectFromModel
 
 from kernlens import AutoLensClassifier, AutoLensRegressor, TablePreprocessor
+from kernlens.inspection import summarize_directions
+from kernlens.inspection._unwrapped import unwrap
 from kernlens.model_selection.auto.splits import prepared
+from kernlens.plotting import DirectionsDisplay
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 N_TRAIN = 400
@@ -157,6 +161,22 @@ def test_rows_of_no_weight_and_groups_of_a_table():
         pl.from_pandas(X[:120]), y[:120], np.ones(120), groups[:120]
     )
     np.testing.assert_allclose(one.predict(X), two.predict(X))
+
+
+def test_inspection_sees_the_prepared_columns():
+    X, y = awkward(150)
+    model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
+    names = tuple(model.table_.get_feature_names_out())
+    summary = summarize_directions(model)
+    assert summary.feature_names == names
+    np.testing.assert_array_equal(summary.feature_importances, model.output_importances_)
+    seen = unwrap(model, X)
+    assert seen.feature_names == names
+    np.testing.assert_allclose(seen.model.predict(seen.rows), model.predict(X))
+    np.testing.assert_allclose(seen.model.transform(seen.rows), model.transform(X))
+    display = DirectionsDisplay.from_estimator(model, X, y)
+    assert display.figure_ is not None
+    pyplot.close("all")
 
 
 def test_new_rows_with_other_columns_are_refused():

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -332,6 +333,14 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
     def _prepared(self, X: Any) -> FloatArray:
         rows: FloatArray = np.asarray(self.table_.transform(X), dtype=np.float64)
         return rows
+
+    def _for_prepared_rows(self) -> Self:
+        """The same model for rows that are prepared already, all of whose columns are numbers."""
+        inner = copy(self)
+        rows = np.vstack([self.mean_, self.mean_ + self.scale_])
+        inner.table_ = TablePreprocessor().fit(rows)
+        inner.feature_importances_ = self.output_importances_
+        return inner
 
     def _values(self, Z: FloatArray) -> FloatArray:
         """The mean of the members for prepared rows."""
