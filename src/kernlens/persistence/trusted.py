@@ -19,6 +19,7 @@ from kernlens.methods import (
     brownian_ridge,
     hkrr,
     kernel_laplacian,
+    mars,
     regfeal,
     rfm,
     rkhs_weightings,
@@ -28,7 +29,8 @@ from kernlens.optim.backtracking import StepRule
 
 #: Modules whose public classes may be part of a model.
 _HOMES: tuple[ModuleType, ...] = (
-    *(bkernn, brownian_ridge, hkrr, kernel_laplacian, regfeal, rfm, rkhs_weightings, sdr),
+    *(bkernn, brownian_ridge, hkrr, kernel_laplacian, mars),
+    *(regfeal, rfm, rkhs_weightings, sdr),
     *(features, kernels, losses, penalties),
 )
 
