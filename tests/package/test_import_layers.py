@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "kernlens"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("report", "experiments"),
+    ("reporting", "experiments"),
     ("plotting", "persistence"),
     ("inspection", "model_selection"),
     ("methods", "tables"),

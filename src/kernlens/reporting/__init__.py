@@ -1,0 +1,1 @@
+"""A fitted model as a plain summary, and the summary as a page."""
