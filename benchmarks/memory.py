@@ -51,6 +51,7 @@ from sklearn.base import is_classifier
 import kernlens
 from kernlens.base import fitting
 from kernlens.methods.kernel_laplacian import spectral
+from kernlens.methods.sdr import estimator as finders
 
 warnings.simplefilter("ignore")
 formulas = []
@@ -60,7 +61,7 @@ def record(n_bytes, advice):
     formulas.append(n_bytes)
 
 
-fitting.check_memory = spectral.check_memory = record
+fitting.check_memory = spectral.check_memory = finders.check_memory = record
 model = kernlens.{name}(random_state=0, {settings})
 
 
@@ -127,6 +128,15 @@ CASES = (
     Case("KernelLaplacianClassifier"),
     Case("KernelLaplacianEmbedding"),
     Case("KernelLaplacianClustering"),
+    Case("RFMRegressor"),
+    Case("RFMClassifier"),
+    Case("BrownianKernelRidge"),
+    Case("SIR"),
+    Case("SAVE"),
+    Case("DirectionalRegression"),
+    Case("PHD"),
+    Case("OPG", "n_directions=2"),
+    Case("MAVE", "n_directions=2"),
 )
 
 
