@@ -139,6 +139,36 @@ def test_time_order_is_respected():
     assert len(model.errors_) == 90
 
 
+@pytest.mark.parametrize(
+    "cv",
+    [[3], [()], [([0], [])], [([0, 1], [120])], [([0], [-1])], [([0.5], [1])], [([True], [0])]],
+)
+def test_pairs_of_rows_that_are_none_are_refused(cv):
+    with pytest.raises(ValueError, match=r"^cv must give [^\n]*\.$"):
+        fitted(cv=cv)
+
+
+def test_rows_may_be_given_as_places_or_masks():
+    mask = np.arange(120) < 80
+    one = fitted(cv=[(mask, ~mask)])
+    two = fitted(cv=[(np.flatnonzero(mask), list(range(80, 120)))])
+    assert len(one.errors_) == 40
+    np.testing.assert_array_equal(one.errors_, two.errors_)
+
+
+def test_pairs_without_a_row_of_weight_are_left_out():
+    X, y, *_ = numbers()
+    weights = np.r_[np.ones(100), np.zeros(20)]
+    last, first = np.arange(100, 120), np.arange(30)
+    model = AutoLensRegressor(
+        cv=[(first + 30, last), (first + 30, first)], random_state=0, n_jobs=1
+    )
+    assert len(model.fit(X, y, sample_weight=weights).errors_) == 30
+    model.set_params(cv=[(first, last)])
+    with pytest.raises(ValueError, match="positive weight"):
+        model.fit(X, y, sample_weight=weights)
+
+
 def test_groups():
     X, y, *_ = numbers()
     groups = np.repeat(np.arange(12), 10)

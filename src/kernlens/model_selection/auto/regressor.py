@@ -155,7 +155,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         """
         self._check_parameters()
         y = checked_numbers(y)
-        splits = given_rows(self.cv, y, groups, classes=False)
+        splits = given_rows(self.cv, y, groups)
         X, y, weights, groups, splits = checked_rows(X, y, sample_weight, groups, splits)
         margin = MARGIN * float(np.ptp(y))
         self.bounds_ = (float(y.min()) - margin, float(y.max()) + margin)
