@@ -583,8 +583,8 @@ FAULTS = (
     ),
     Fault(
         "tables/target_means.py",
-        "            means[~rest] = encode(fit_encoders(codes[rest], T[rest]), codes[~rest]) + shift",
-        "            means[~rest] = encode(fit_encoders(codes, T), codes[~rest]) + shift",
+        "encode(fit_encoders(codes[rest], T[rest]), codes[~rest])",
+        "encode(fit_encoders(codes, T), codes[~rest])",
         "tables",
     ),
     Fault(

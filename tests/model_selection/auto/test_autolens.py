@@ -11,6 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernlens import AutoLensClassifier, AutoLensRegressor
+from kernlens.model_selection.auto import estimator as estimator_module
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 
@@ -210,6 +211,21 @@ def test_an_interruption_keeps_what_is_finished():
     with pytest.raises(KeyboardInterrupt, match="best state"):
         model.fit(X, y)
     assert np.isfinite(model.predict(X_test)).all()
+
+
+def test_an_interruption_of_the_last_fits_leaves_what_there_was(monkeypatch):
+    """The sentence of the member that was interrupted would be one of another model."""
+    X, y, *_ = numbers()
+    model = AutoLensRegressor(random_state=0, n_jobs=1, cv=2)
+    monkeypatch.setattr(estimator_module, "fitted", interrupted_member)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert not str(caught.value)
+    assert not hasattr(model, "n_features_in_") and not hasattr(model, "table_")
+
+
+def interrupted_member(*_):
+    raise KeyboardInterrupt("The fit of another model was interrupted; it has the best state.")
 
 
 def test_clone_and_pickle():

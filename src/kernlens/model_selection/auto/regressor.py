@@ -94,7 +94,8 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     seconds, less if everything has been tried. All prepared splits are kept during a fit: six
     copies of the prepared table, two beyond 10,000 rows.
 
-    An interrupted fit (Ctrl-C) keeps the best of the candidates that are finished.
+    An interrupted fit (Ctrl-C) keeps the best of the candidates that are finished, which are then
+    fitted to all rows. While that is done, Ctrl-C leaves the model as it was before.
 
     Examples
     --------
