@@ -122,11 +122,11 @@ class _Trial:
 
     def _look_at_everything(self) -> None:
         y = self.case.y
-        columns = y is not None and y.ndim == 2 and family_of(self.case.estimator) not in FLAT
+        flat = y is None or y.ndim == 1 or family_of(self.case.estimator) in FLAT
         sizes = {
             "X": len(self.case.X),
             "rows": len(self.case.rows),
-            "targets": y.shape[1] if columns else 0,
+            "targets": 0 if flat or y is None else y.shape[1],
         }
         monotone = falls(self.case.parameters)
         model, task = self.names["model"], task_of(self.case.estimator)
