@@ -26,6 +26,9 @@ from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import SquaredLoss
 from kernlens.methods.hkrr.objective import HyperKernelObjective
 from kernlens.methods.hkrr.varpro import varpro_lbfgs
+from kernlens.methods.rfm.forms import RadialForm
+from kernlens.methods.rfm.machine import Course, Machine, learned_map
+from kernlens.methods.rfm.ranks import Ranks
 
 SENTENCE = r"This fit needs about .* GiB and this process may use .* GiB; .*\.$"
 
@@ -96,3 +99,20 @@ def test_one_kernel_is_held_at_a_time():
         varpro_lbfgs(objective, points[0], max_iter=5)
 
     assert traced_peak(learn) < 1.6 * one
+
+
+def test_a_map_is_learned_a_few_rows_at_a_time():
+    rng = np.random.default_rng(0)
+    rows = canonical_rows(rng.standard_normal((4000, 3)), np.zeros((1, 4000)), np.ones(4000))
+    form, centers, a = RadialForm(make_radial_kernel("laplace")), rows.X[:500], np.ones((1, 500))
+    course = Course.start(Machine("full", form, True, False), rows, None, 1.0)
+    term = course.term
+    whole = term.gradient(term.images(rows.X), term.images(centers), a)
+    assert traced_peak(lambda: course.update(centers, a)) < 0.5 * 8 * 4000 * 500
+    expected = learned_map(whole, rows.weights, True)
+    np.testing.assert_allclose(course.map.T @ course.map, expected.T @ expected, rtol=1e-12)
+
+
+def test_ranks_take_no_table_of_rows_and_knots():
+    X = np.random.default_rng(0).standard_normal((50_000, 1))
+    assert traced_peak(lambda: Ranks.of(X, np.ones(len(X)))) < 15 * X.nbytes

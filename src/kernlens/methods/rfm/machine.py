@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._execution import split_range
 from kernlens._rows import CanonicalRows
+from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES
 from kernlens.methods.rfm.forms import Form
 from kernlens.methods.rfm.kernel import Term
 from kernlens.methods.rfm.ranks import Ranks
@@ -99,8 +101,13 @@ class Course:
         coefficients : ndarray of shape (n_targets, n_centers)
         """
         term = self.term
-        gradients = term.gradient(term.images(self.inputs), term.images(centers), coefficients)
-        learned = learned_map(gradients, self.weights, self.machine.full)
+        others = term.images(centers)
+        # All pairs at once would be the largest matrices of a fit.
+        parts = [
+            term.gradient(term.images(self.inputs[rows]), others, coefficients)
+            for rows in split_range(len(self.inputs), max(64, BLOCK_ENTRIES // len(centers)))
+        ]
+        learned = learned_map(np.concatenate(parts, axis=1), self.weights, self.machine.full)
         if learned is not None:
             self.map = learned
 

@@ -80,6 +80,7 @@ def _knots_of(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, Floa
     if len(values) > MOST_KNOTS:
         levels = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
         # The nearest one: the first above a level would hang on the last digit of a sum.
-        kept = np.unique(np.abs(ranks[:, None] - levels).argmin(axis=0))
+        above = np.searchsorted(ranks, levels).clip(1, len(ranks) - 1)
+        kept = np.unique(above - (levels - ranks[above - 1] <= ranks[above] - levels))
         values, ranks = values[kept], ranks[kept]
     return values, SPREAD * (ranks - 0.5)
