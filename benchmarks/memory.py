@@ -62,7 +62,9 @@ def record(n_bytes, advice):
 
 
 fitting.check_memory = spectral.check_memory = finders.check_memory = record
-model = kernlens.{name}(random_state=0, {settings})
+model = kernlens.{name}({settings})
+if "random_state" in model.get_params():
+    model.set_params(random_state=0)
 
 
 def draw(n):
