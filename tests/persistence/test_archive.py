@@ -1,0 +1,38 @@
+"""The envelope of a model file: what is not what was written is refused."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from kernlens.persistence.archive import MANIFEST, SCHEMA, pack, unpack
+from kernlens.persistence.errors import Damaged
+
+MEMBERS = {SCHEMA: b"{}", "0.npy": b"first", "1.npy": b"other"}
+
+
+def test_members_come_back():
+    assert unpack(pack(MEMBERS)) == MEMBERS
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {**MEMBERS, "0.npy": b"First"},
+        {SCHEMA: b"{}", "0.npy": b"other", "1.npy": b"first"},
+        {SCHEMA: b"{}", "1.npy": b"first", "0.npy": b"other"},
+        {SCHEMA: b"{}", "0.npy": b"first"},
+    ],
+)
+def test_a_whole_archive_with_other_members_is_refused(changed):
+    # The check sums of the zip archive are right, so that only the digest can tell.
+    with zipfile.ZipFile(io.BytesIO(pack(MEMBERS))) as archive:
+        manifest = archive.read(MANIFEST)
+    forged = io.BytesIO()
+    with zipfile.ZipFile(forged, "w") as archive:
+        for name, content in {MANIFEST: manifest, **changed}.items():
+            archive.writestr(name, content)
+    with pytest.raises(Damaged, match="not what was written"):
+        unpack(forged.getvalue())
