@@ -76,6 +76,7 @@ class MAVE(LocalFinder):
     """
 
     _parameters = LOCAL
+    _nested_directions = False
 
     def __init__(
         self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
