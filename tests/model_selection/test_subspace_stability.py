@@ -81,6 +81,18 @@ def test_weights_are_in_every_fit():
     np.testing.assert_allclose(found.samples_[0], part / np.linalg.norm(part), atol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["bootstrap", "folds"])
+def test_rows_without_weight_are_as_if_they_were_not(method):
+    X, y = problem()
+    weights = np.tile([0.0, 1.0, 2.0], 20)
+    options = {"method": method, "n_resamples": 6, "random_state": 0}
+    all_rows = SubspaceStability(SIR(n_directions=1), **options).fit(X, y, weights)
+    some = SubspaceStability(SIR(n_directions=1), **options)
+    some.fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    np.testing.assert_allclose(all_rows.samples_, some.samples_, atol=1e-10)
+    np.testing.assert_allclose(all_rows.intervals_, some.intervals_, atol=1e-10)
+
+
 def test_intervals_of_a_regression_cover_its_slopes():
     covered = []
     for seed in range(60):

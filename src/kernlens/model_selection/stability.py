@@ -164,7 +164,7 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         X, y = indexable(X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, cast(Any, X))
-        counts = self._counts(y, _num_samples(X))
+        counts = self._counts_of_weighted(y, _num_samples(X), weights)
         whole = _fitted(self.estimator, X, y, weights)
         _check_components(whole)
         scale = _scale(whole, X, weights)
@@ -243,6 +243,16 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
             raise TypeError(
                 f"estimator must have a method fit, got {type(self.estimator).__name__}."
             )
+
+    def _counts_of_weighted(self, y: Any, n_rows: int, weights: FloatArray | None) -> FloatArray:
+        """How often every row is in every resample; rows without weight are as if they were not."""
+        if weights is None or (weights > 0.0).all():
+            return self._counts(y, n_rows)
+        rows = np.flatnonzero(weights > 0.0)
+        of_rows = self._counts(None if y is None else _safe_indexing(y, rows), len(rows))
+        counts = np.ones((len(of_rows), n_rows))
+        counts[:, rows] = of_rows
+        return counts
 
     def _counts(self, y: Any, n_rows: int) -> FloatArray:
         rng = check_random_state(self.random_state)
