@@ -38,6 +38,7 @@ BENCHMARKS = {
     "regfeal_experiment1": "RegFeaL: Experiment 1 of the paper beside the published means",
     "regfeal_cost": "RegFeaL: the whole grid against the paper followed literally, growth, memory",
     "classical": "MAVE and OPG: Experiment 1 of the RegFeaL paper; --fixed, --first, --seeds",
+    "few_values": "MAVE, OPG and SIR along a column of few values",
     "rfm_against_xrfm": "RFM: accuracy and time beside xrfm, boosting and SVC; --sets, --splits",
     "mars": "MARS: seconds and R2 beside the textbook and mars-earth, if that is installed",
     "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",

@@ -391,7 +391,11 @@ FAMILIES = (
             {"degree": 2, "minspan": "auto", "endspan": "auto", "standardize": False},
             {"linear": False, "truncate": "auto", "penalty": "auto", "threshold": 1e-6},
         ),
-        regressor_only=({"linear": True, "degree": 2}, {"pruning": "cv", "penalty": 3.0}),
+        regressor_only=(
+            {"linear": True, "degree": 2},
+            {"pruning": "cv", "penalty": 3.0},
+            {"pruning": "exhaustive", "max_terms": 9},
+        ),
         checked=({"degree": 2, "fast_k": 2}, {"linear": False, "standardize": False}),
         objects={"degree": 2},
         objective=SplineLearner,

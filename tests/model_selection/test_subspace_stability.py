@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from families import ESTIMATORS, light
-from kernlens import SIR, RKHSWeightingClassifier, RKHSWeightingRegressor
+from kernlens import MAVE, SIR, RKHSWeightingClassifier, RKHSWeightingRegressor
 from kernlens.metrics import principal_angles
 from kernlens.model_selection import SubspaceStability
 
@@ -81,6 +81,18 @@ def test_weights_are_in_every_fit():
     np.testing.assert_allclose(found.samples_[0], part / np.linalg.norm(part), atol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["bootstrap", "folds"])
+def test_rows_without_weight_are_as_if_they_were_not(method):
+    X, y = problem()
+    weights = np.tile([0.0, 1.0, 2.0], 20)
+    options = {"method": method, "n_resamples": 6, "random_state": 0}
+    all_rows = SubspaceStability(SIR(n_directions=1), **options).fit(X, y, weights)
+    some = SubspaceStability(SIR(n_directions=1), **options)
+    some.fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    np.testing.assert_allclose(all_rows.samples_, some.samples_, atol=1e-10)
+    np.testing.assert_allclose(all_rows.intervals_, some.intervals_, atol=1e-10)
+
+
 def test_intervals_of_a_regression_cover_its_slopes():
     covered = []
     for seed in range(60):
@@ -107,6 +119,26 @@ def test_every_learner_is_looked_at(estimator):
     assert np.trace(found.projection_) <= k + 1e-12
     assert len(found.to_frame()) == 3 * k
     np.testing.assert_allclose(found.loadings_ @ found.loadings_.T, np.eye(k), atol=1e-10)
+
+
+@pytest.mark.parametrize("given", ["auto", 1])
+def test_directions_that_are_learned_again_for_every_number_are_those_of_their_number(given):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    y = np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.standard_normal(60)
+    learner = MAVE(n_directions=2 if given == "auto" else "auto")
+    stability = SubspaceStability(
+        learner, method="folds", n_resamples=3, n_directions=given, random_state=0
+    ).fit(X, y)
+    k = 2 if given == "auto" else 1
+    whole = MAVE(n_directions=k).fit(X, y)
+    np.testing.assert_allclose(stability.loadings_, whole.loadings_, atol=1e-10)
+    for count, angles in zip(stability._counts(y, 60), stability.angles_, strict=True):
+        model = MAVE(n_directions=k).fit(X[count > 0], y[count > 0])
+        span = np.linalg.qr((model.components_ * whole.scale_).T)[0].T
+        sines = np.linalg.norm(whole.loadings_ - whole.loadings_ @ span.T @ span, axis=1)
+        np.testing.assert_allclose(np.sin(np.radians(angles)), sines, atol=1e-7)
+    assert stability.ladle_.shape == (4,)
 
 
 def test_units_of_columns_do_not_matter():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,6 +86,9 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         What is taken from the columns, and what they are divided by: 1 for all of them without
         `standardize`.
     """
+
+    #: Whether the first directions of many are those of a fit that is asked for fewer.
+    _nested_directions: ClassVar[bool] = True
 
     components_: FloatArray
     component_importances_: FloatArray

@@ -55,8 +55,9 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
     after the bases of the resamples were turned towards it. All entries are loadings, weights per
     standard deviation of a column, so that nothing depends on units.
 
-    The cost is `n_resamples` fits and one or two more; the memory is that of ``n_jobs`` fits and
-    ``8 n_resamples n_directions_ n_features`` bytes.
+    The cost is `n_resamples` fits and one or two more, and twice that for :class:`~kernlens.MAVE`,
+    which learns directions again for every number of them; the memory is that of ``n_jobs`` fits
+    and ``8 n_resamples n_directions_ n_features`` bytes.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         X, y = indexable(X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, cast(Any, X))
-        counts = self._counts(y, _num_samples(X))
+        counts = self._counts_of_weighted(y, _num_samples(X), weights)
         whole = _fitted(self.estimator, X, y, weights)
         _check_components(whole)
         scale = _scale(whole, X, weights)
@@ -171,16 +172,19 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         kept = len(whole.components_) if auto else int(self.n_directions)
         # Counted once: the resamples, and the ladle, take as many directions as are compared.
         widest = self._widest(whole, kept)
-        wide = whole if widest is None else _fitted(self._asking(widest), X, y, weights)
         asked = self.estimator if widest is None else self._asking(widest)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_directions_of_resample)(asked, X, y, weights, count, scale) for count in counts
-        )
+        wide = whole if widest is None else _fitted(asked, X, y, weights)
+        found = of_ladle = self._resampled(asked, X, y, weights, counts, scale)
+        source = whole if auto else wide
+        if widest is not None and not getattr(self.estimator, "_nested_directions", True):
+            # The first of many are other directions than the few that are looked at.
+            narrow = self._asking(max(1, kept))
+            found = self._resampled(narrow, X, y, weights, counts, scale)
+            source = whole if auto else _fitted(narrow, X, y, weights)
         self.estimator_ = whole
         self._store_names(whole)
-        source = whole if auto else wide
         self._store(orthonormal_rows(source.components_ * scale)[:kept], found)
-        self._store_ladle(wide, found, widest, scale)
+        self._store_ladle(wide, of_ladle, widest, scale)
         if self.n_directions_ == 0:
             warn(
                 "The learner found no direction, so that there are no angles and no intervals; "
@@ -240,6 +244,16 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
                 f"estimator must have a method fit, got {type(self.estimator).__name__}."
             )
 
+    def _counts_of_weighted(self, y: Any, n_rows: int, weights: FloatArray | None) -> FloatArray:
+        """How often every row is in every resample; rows without weight are as if they were not."""
+        if weights is None or (weights > 0.0).all():
+            return self._counts(y, n_rows)
+        rows = np.flatnonzero(weights > 0.0)
+        of_rows = self._counts(None if y is None else _safe_indexing(y, rows), len(rows))
+        counts = np.ones((len(of_rows), n_rows))
+        counts[:, rows] = of_rows
+        return counts
+
     def _counts(self, y: Any, n_rows: int) -> FloatArray:
         rng = check_random_state(self.random_state)
         strata = None
@@ -253,6 +267,22 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
                 f"got {self.n_resamples}."
             )
         return fold_counts(n_rows, self.n_resamples, rng, strata)
+
+    def _resampled(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        weights: FloatArray | None,
+        counts: FloatArray,
+        scale: FloatArray,
+    ) -> list[FloatArray]:
+        """Directions of a fit to every resample."""
+        found: list[FloatArray] = Parallel(n_jobs=self.n_jobs)(
+            delayed(_directions_of_resample)(estimator, X, y, weights, count, scale)
+            for count in counts
+        )
+        return found
 
     def _asking(self, n_directions: int) -> Any:
         return clone(self.estimator).set_params(n_directions=n_directions)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from families import inputs_of, targets_of
 from kernlens import MARSRegressor
 from kernlens._rows import CanonicalRows
+from kernlens.methods.mars.exhaustive import best_subsets
 from kernlens.methods.mars.forward import friedman_endspan, friedman_minspan
 from kernlens.methods.mars.learner import PRUNING_FOLDS, SplineLearner
 from kernlens.methods.mars.plan import SplinePlan
@@ -302,6 +305,55 @@ def test_pruning_by_number_and_none():
         model = MARSRegressor(pruning=most).fit(X, y)
         assert len(model.knots_) == 1 + np.argmin(model.gcv_path_[:most])
         np.testing.assert_array_equal(model.gcv_path_, whole.gcv_path_)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exhaustive_pruning_finds_the_best_subset_of_every_size(seed):
+    rng = np.random.default_rng(seed)
+    # Terms that stand in for one another: taking them away one by one goes wrong.
+    B = rng.standard_normal((30, 9))
+    B[:, 5:] = 0.2 * B[:, 5:] + B[:, 1:5] @ rng.standard_normal((4, 4))
+    B[:, 0] = 1.0
+    Y = B[:, 1:4].sum(axis=1)[:, None] + rng.standard_normal((30, 2))
+    found = best_subsets(B, Y, 30.0, 2.0)
+    for size, (subset, error) in enumerate(zip(found.subsets, found.rss, strict=True), start=1):
+        every = (np.array([0, *some]) for some in combinations(range(1, 9), size - 1))
+        least = min((mars.least_squares(B[:, some], Y.T, np.ones(30))[1], *some) for some in every)
+        np.testing.assert_allclose(error, least[0], rtol=1e-9)
+        np.testing.assert_array_equal(subset, least[1:])
+        coef = mars.least_squares(B[:, subset], Y.T, np.ones(30))[0]
+        np.testing.assert_allclose(found.coefs[size - 1], coef, atol=1e-9)
+        np.testing.assert_allclose(found.gcv[size - 1], mars.gcv(error, size, np.ones(30), 2.0))
+    greedy = prune(B, Y, 30.0, 2.0)
+    assert len(greedy.rss) == len(found.rss)
+    assert (found.rss <= greedy.rss * (1.0 + 1e-9)).all()
+    if seed == 0:
+        assert found.rss.sum() < 0.999 * greedy.rss.sum()
+
+
+def test_exhaustive_pruning_is_never_worse_and_has_a_limit():
+    X, y = draw("product", n=150)
+    model = MARSRegressor(degree=2, pruning="exhaustive").fit(X, y)
+    assert model.gcv_ <= MARSRegressor(degree=2).fit(X, y).gcv_ * (1.0 + 1e-9)
+    assert model.gcv_ == model.gcv_path_.min()
+    with pytest.raises(ValueError, match=r"^pruning='exhaustive' looks at all subsets of at most"):
+        MARSRegressor(pruning="exhaustive", max_terms=26).fit(X, y)
+    # As it comes it is fitted, with as many terms as there may be.
+    wide = np.random.default_rng(0).standard_normal((60, 20))
+    assert len(MARSRegressor(pruning="exhaustive").fit(wide, wide[:, 0]).gcv_path_) <= 25
+
+
+def test_rounding_is_not_written_down():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (300, 2)), rng.uniform(size=300)])
+    Y = np.column_stack([X[:, 0] * X[:, 1], X[:, 2]])
+    text = str(MARSRegressor(degree=2).fit(X, Y).summary())
+    first, second = text.split("y1 = ")
+    assert "* x0 * x1" in first or "* x1 * x0" in first
+    assert "x2" not in first
+    assert "x0" not in second.splitlines()[1]
+    same = str(MARSRegressor().fit(X, np.ones(300)).summary())
+    assert same.startswith("y = 1\n1 term of 1; R2 1.000, by generalised cross-validation 1.000")
 
 
 def test_importances_are_drops_along_the_pruning():

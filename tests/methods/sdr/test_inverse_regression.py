@@ -266,6 +266,12 @@ def test_bad_targets_are_refused_in_a_sentence(estimator):
         estimator(categorical=False).fit(X, np.array(["a", "b"] * 15))
     with pytest.raises(ValueError, match="at least 2 classes"):
         estimator().fit(X, np.array(["a"] * 30))
+    with pytest.raises(ValueError, match=r"^y has missing labels \(None\); leave these rows out"):
+        estimator().fit(X, np.array(["a", "b", None] * 10, dtype=object))
+    with pytest.raises(ValueError, match=r"^y has dates or durations; give numbers"):
+        estimator().fit(X, np.arange("2020-01-01", "2020-01-31", dtype="datetime64[D]"))
+    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
+        estimator(n_directions=1).fit(X, np.arange(30).astype(str))
     with pytest.raises(ValueError, match="requires y to be passed"):
         estimator().fit(X, None)
     with pytest.raises(ValueError, match="y contains NaN"):

@@ -17,6 +17,7 @@ from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.names import resolve_feature_names
 from kernlens.methods.mars.columns import inputs_of_columns, is_list
+from kernlens.methods.mars.exhaustive import MOST_TERMS
 from kernlens.methods.mars.function import SplineFunction
 from kernlens.methods.mars.learner import SplineLearner
 from kernlens.methods.mars.plan import LearnedSplines, SplinePlan
@@ -90,12 +91,8 @@ class BaseSplines(FittingMixin):
         check_random_state(self.random_state)
         n_inputs, n_rows = data.columns.n_inputs, len(data.rows.X)
         degree = min(int(self.degree), n_inputs)
-        if self.max_terms == "auto":
-            max_terms = min(200, max(20, 2 * n_inputs)) + 1
-        else:
-            max_terms = int(self.max_terms)
         # Every term takes a parameter, of which there are fewer than rows.
-        max_terms = max(1, min(max_terms, n_rows))
+        max_terms = max(1, min(self._most_terms(n_inputs), n_rows))
         penalty = (2.0 if self.degree == 1 else 3.0) if self.penalty == "auto" else self.penalty
         return SplinePlan(
             max_terms=max_terms,
@@ -109,8 +106,23 @@ class BaseSplines(FittingMixin):
             linear=self._lines(data),
             groups=self._groups(data),
             new_input_penalty=float(self.new_column_penalty),
-            pruning=self.pruning if self.pruning in (None, "gcv", "cv") else int(self.pruning),
+            pruning=int(self.pruning)
+            if isinstance(self.pruning, int | np.integer)
+            else self.pruning,
         )
+
+    def _most_terms(self, n_inputs: int) -> int:
+        most = min(200, max(20, 2 * n_inputs)) + 1
+        if self.max_terms != "auto":
+            most = int(self.max_terms)
+        if self.pruning != "exhaustive":
+            return most
+        if self.max_terms != "auto" and most > MOST_TERMS:
+            raise ValueError(
+                f"pruning='exhaustive' looks at all subsets of at most {MOST_TERMS} terms; lower "
+                f"max_terms, {most}, or take pruning='gcv'."
+            )
+        return min(most, MOST_TERMS)
 
     def _lines(self, data: FitData) -> tuple[bool | str, ...]:
         """For every input whether it enters as a line."""
@@ -154,7 +166,7 @@ class BaseSplines(FittingMixin):
         self.gcv_, self.gcv_path_ = learned.objective, learned.gcv_path
         self.rsq_ = max(0.0, 1.0 - float(learned.rss_path[n_terms - 1]))
         null = float(learned.gcv_path[0])
-        self.grsq_ = 1.0 - self.gcv_ / null if null > 0.0 else 0.0
+        self.grsq_ = 1.0 - self.gcv_ / null if null > 0.0 else self.rsq_
         self.n_effective_parameters_ = effective_parameters(n_terms, plan.penalty)
         self.n_subsets_ = data.columns.embed(1.0 * learned.n_subsets[None])[0].astype(np.int64)
         self.gcv_importances_ = shares_of(data.columns.embed(learned.gcv_drops[None])[0])

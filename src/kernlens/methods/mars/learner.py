@@ -11,6 +11,7 @@ from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
+from kernlens.methods.mars.exhaustive import best_subsets
 from kernlens.methods.mars.forward import ForwardPass, subset_shares
 from kernlens.methods.mars.function import SplineFunction
 from kernlens.methods.mars.plan import LearnedSplines, SplinePlan
@@ -95,7 +96,8 @@ class SplineLearner(Learner[LearnedSplines]):
         terms = terms.take(np.arange(values.shape[1]))
         roots = np.sqrt(rows.weights)[:, None]
         n_rows = float(rows.weights.sum())
-        return terms, values, prune(values * roots, rows.y.T * roots, n_rows, self.plan.penalty)
+        search = best_subsets if self.plan.pruning == "exhaustive" else prune
+        return terms, values, search(values * roots, rows.y.T * roots, n_rows, self.plan.penalty)
 
     def _held_out_errors(self) -> FloatArray:
         """Mean squared errors of rows left out, by subsets of 1, 2, ... terms."""

@@ -140,13 +140,14 @@ PARAMETERS: Parameters = {
         usual. At most 1e6.""",
     ),
     "pruning": Parameter(
-        Optional(Count(words=("gcv", "cv"))),
+        Optional(Count(words=("gcv", "cv", "exhaustive"))),
         "gcv",
-        '"gcv", "cv", int or None',
+        '"gcv", "cv", "exhaustive", int or None',
         """How many terms stay. ``"gcv"`` takes the subset of least generalised cross-validation
         error, and an integer the best one of that many terms at most. ``"cv"`` learns all again on
-        ten folds and takes the number of terms that predicts held-out rows best. None keeps all
-        terms.""",
+        ten folds and takes the number of terms that predicts held-out rows best. ``"exhaustive"``
+        looks for the subset of least generalised cross-validation error among all subsets, with at
+        most 25 terms of the forward pass. None keeps all terms.""",
         search=("cv",),
     ),
     "n_directions": replace(

@@ -32,7 +32,7 @@ class SplinePlan:
         Inputs that may be multiplied; None for all.
     new_input_penalty : float
         What a new input lowers the error by is divided by 1 plus this.
-    pruning : "gcv", "cv", int or None
+    pruning : "gcv", "cv", "exhaustive", int or None
         How many terms stay.
     """
 

@@ -63,14 +63,8 @@ def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned
     penalty : float
     """
     lengths = np.sqrt(np.sum(np.square(B), axis=0))
-    Q, R = np.linalg.qr(B / lengths)
-    inverse = solve_triangular(R, np.eye(len(R)))
-    products = Q.T @ Y
-    coef = inverse @ products
-    # Not total minus explained, which has no digits where little is left.
-    rest = float(np.sum(np.square(Y - Q @ products)))
-    G = inverse @ inverse.T
-    kept = np.arange(len(R))
+    G, coef, rest = inverse_and_coef(B / lengths, Y)
+    kept = np.arange(len(G))
     subsets, rss, coefs = [kept], [rest], [coef / lengths[:, None]]
     while len(kept) > 1:
         costs = np.sum(np.square(coef[1:]), axis=1) / np.diagonal(G)[1:]
@@ -96,3 +90,13 @@ def prune(B: FloatArray, Y: FloatArray, n_rows: float, penalty: float) -> Pruned
         errors[:n_finite],
         tuple(coefs[::-1][:n_finite]),
     )
+
+
+def inverse_and_coef(B: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """The inverse of ``B^T B``, least squares coefficients, and the squared error they leave."""
+    Q, R = np.linalg.qr(B)
+    inverse = solve_triangular(R, np.eye(len(R)))
+    products = Q.T @ Y
+    # Not total minus explained, which has no digits where little is left.
+    rest = float(np.sum(np.square(Y - Q @ products)))
+    return inverse @ inverse.T, inverse @ products, rest

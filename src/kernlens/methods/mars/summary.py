@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._table import Table
 from kernlens.base.tabular import Tabular
 
@@ -16,6 +16,8 @@ from kernlens.base.tabular import Tabular
 DIGITS = 4
 #: More of them say nothing of a double.
 ALL_DIGITS = 17
+#: Coefficients of a smaller share of the largest one are rounding.
+ROUNDING = 1e-13
 #: Columns that the text names at most.
 MOST_NAMES = 12
 
@@ -57,6 +59,8 @@ class SplineSummary(Tabular):
     def _parts(self, target: int) -> list[str]:
         parts: list[str] = []
         for name, value in zip(self.terms, self.coef[target], strict=True):
+            if value == 0.0 and name != "1":
+                continue
             size = f"{abs(value):.{self.digits}g}"
             text = size if name == "1" else f"{size} * {name}"
             if not parts:
@@ -78,10 +82,11 @@ class SplineSummary(Tabular):
             lines.extend(f"    {part}" for part in others)
         named = ", ".join(self.columns[:MOST_NAMES]) or "none"
         more = ", ..." if len(self.columns) > MOST_NAMES else ""
+        noun = "term" if self.n_tried == 1 else "terms"
         return "\n".join(
             [
                 *lines,
-                f"{len(self.terms)} terms of {self.n_tried}; R2 {self.rsq:.3f}, "
+                f"{len(self.terms)} {noun} of {self.n_tried}; R2 {self.rsq:.3f}, "
                 f"by generalised cross-validation {self.grsq:.3f}",
                 f"columns, most important first: {named}{more}",
             ]
@@ -95,7 +100,7 @@ def _coefficient_names(n_targets: int) -> list[str]:
 def summarize(model: Any, names: Sequence[str], digits: int = DIGITS) -> SplineSummary:
     """The terms of a fitted model, whose columns have `names`."""
     mean, scale = model.mean_, model.scale_
-    coef = model.coef_ * model._target_scale[:, None]
+    coef = np.where(_is_rounding(model.coef_), 0.0, model.coef_) * model._target_scale[:, None]
     coef[:, 0] += model._target_mean
     with np.errstate(over="ignore"):
         coef = coef / units_of_terms(model)
@@ -124,6 +129,13 @@ def summarize(model: Any, names: Sequence[str], digits: int = DIGITS) -> SplineS
     )
 
 
+def _is_rounding(coef: FloatArray) -> BoolArray:
+    """Coefficients of a target that has no such term: several targets share their terms."""
+    sizes = np.abs(coef)
+    small: BoolArray = sizes < ROUNDING * sizes.max(axis=1, keepdims=True)
+    return small
+
+
 def columns_of_terms(model: Any) -> list[list[int]]:
     """Columns of X that the factors of every term have."""
     return [[int(model.inputs_[one]) for one in row if one >= 0] for row in model.term_inputs_]
@@ -142,7 +154,12 @@ def factor_text(name: str, knot: float, unit: float, sign: int, digits: int = DI
     --------
     >>> factor_text("x1", 0.5, 1.0, 1), factor_text("x1", -2012.25, 2.0, -1)
     ('h(x1 - 0.5)', 'h(-2012.25 - x1)')
+    >>> factor_text("x1", 1e-9, 1.0, 1), factor_text("x1", 1e-9, 1.0, 0)
+    ('h(x1)', 'x1')
     """
+    if digits < ALL_DIGITS and abs(knot) < unit * 10.0 ** -(digits + 2):
+        # Columns that begin at zero: what is left is rounding.
+        return name if sign == 0 else f"h({'-' if sign < 0 else ''}{name})"
     above = np.log10(max(abs(knot) / unit, 1.0)) if unit > 0.0 else 0.0
     value = f"{abs(knot):.{int(min(ALL_DIGITS, digits + np.ceil(above)))}g}"
     if sign < 0:

@@ -49,6 +49,8 @@ def encode_targets(
     estimator : str
         Name of the estimator, for messages.
     """
+    if y.dtype.kind in "mM":
+        raise ValueError("y has dates or durations; give numbers, such as days, or labels as text.")
     if categorical == "auto":
         categorical = _are_labels(y)
     if not categorical:
@@ -67,7 +69,9 @@ def _are_labels(y: NDArray[Any]) -> bool:
 
 def _codes(labels: NDArray[Any], weights: FloatArray, estimator: str) -> FloatArray:
     """Numbers of classes, in the order of their labels, of one column of y."""
-    if labels.dtype.kind == "O":
+    if any(label is None for label in labels):
+        raise ValueError("y has missing labels (None); leave these rows out.")
+    if labels.dtype.kind not in "biuf":
         # Numbers of any kind are labels where the user says so; among objects may be anything.
         check_classification_targets(labels)
     try:

@@ -17,6 +17,7 @@ from kernlens.methods.sdr.data import ReductionData
 from kernlens.methods.sdr.estimator import FoundDirections, SubspaceFinder
 from kernlens.methods.sdr.gradients import GradientDirections, gradient_directions
 from kernlens.methods.sdr.local_linear import BLOCK_ENTRIES, LocalProblem
+from kernlens.methods.sdr.swaps import has_few_values
 from kernlens.methods.sdr.whitening import principal_axes
 from kernlens.subspace import estimate_n_directions
 
@@ -56,11 +57,14 @@ class LocalFit:
         Orthonormal rows: the span of the rows.
     start : GradientDirections
         Found from the outer product of gradients.
+    few_values : bool
+        Whether a column has few values.
     """
 
     problem: LocalProblem
     axes: FloatArray
     start: GradientDirections
+    few_values: bool
 
     @classmethod
     def of(cls, rows: CanonicalRows) -> LocalFit:
@@ -72,7 +76,7 @@ class LocalFit:
             axes = principal_axes(centered)
             centered = centered @ axes.T
         problem = LocalProblem(centered, rows.y, rows.weights, min(MOST_ANCHORS, len(centered)))
-        return cls(problem, axes, gradient_directions(problem))
+        return cls(problem, axes, gradient_directions(problem), has_few_values(rows.X))
 
 
 class LocalFinder(SubspaceFinder):

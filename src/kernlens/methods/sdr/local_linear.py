@@ -124,7 +124,9 @@ def local_moments(
         n_nearby = np.square(total) / np.sum(np.square(kernel), axis=1)
         wanted = share * float(problem.weights.sum())
         importance = problem.weights[block] * np.minimum(1.0, n_nearby / wanted)
-        yield _moments(problem, kernel / total[:, None], problem.inputs[block], importance)
+        yield moments_of_weights(
+            problem, kernel / total[:, None], problem.inputs[block], importance
+        )
 
 
 def find_bandwidth(
@@ -156,10 +158,19 @@ def gaussian_weights(anchors: FloatArray, coordinates: FloatArray, width: float)
     return kernel
 
 
-def _moments(
+def moments_of_weights(
     problem: LocalProblem, kernel: FloatArray, anchors: FloatArray, importance: FloatArray
 ) -> LocalMoments:
-    """Moments of differences, from moments of the rows themselves."""
+    """Moments of differences, from moments of the rows themselves.
+
+    Parameters
+    ----------
+    problem : LocalProblem
+    kernel : ndarray of shape (n_anchors, n_rows)
+        Weights that sum to 1 in every line.
+    anchors : ndarray of shape (n_anchors, d)
+    importance : ndarray of shape (n_anchors,)
+    """
     m, d = anchors.shape
     upper = np.triu_indices(d)
     n_products, n_targets = len(upper[0]), len(problem.targets)

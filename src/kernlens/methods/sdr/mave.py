@@ -7,6 +7,7 @@ from kernlens.methods.sdr.gradients import GradientDirections
 from kernlens.methods.sdr.local_finder import LocalFinder, LocalFit
 from kernlens.methods.sdr.minimum_variance import minimum_variance
 from kernlens.methods.sdr.parameters import LOCAL
+from kernlens.methods.sdr.swaps import with_swaps
 
 
 @documented
@@ -47,6 +48,11 @@ class MAVE(LocalFinder):
     from :class:`~kernlens.OPG`. The number of directions is that which predicts held-out rows, with
     a fit for every number.
 
+    Neighbours along a column of two values have the same one, so that lines have no slope there. If
+    a column has ten values or fewer, directions of :class:`~kernlens.OPG`, :class:`~kernlens.SIR`
+    and :class:`~kernlens.DirectionalRegression` come in, three of them at most, each where lines
+    along it predict rows that were left out better by 2 % and by two standard errors.
+
     Lines are fitted at 500 rows, which are a random sample, to all rows, at most 50,000; all rounds
     but the last see 3000. Cost O(m n d^2) a round with m anchors, by products of matrices; memory
     about ``8 (8 n (d + t) + 8e7 + 3 (k r)^2 + 3 r^2)`` bytes with t targets, k directions and
@@ -70,6 +76,7 @@ class MAVE(LocalFinder):
     """
 
     _parameters = LOCAL
+    _nested_directions = False
 
     def __init__(
         self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
@@ -78,4 +85,5 @@ class MAVE(LocalFinder):
         self.categorical = categorical
 
     def _refined(self, fit: LocalFit, k: int) -> GradientDirections:
-        return minimum_variance(fit.problem, fit.start.directions[:k])
+        found = minimum_variance(fit.problem, fit.start.directions[:k])
+        return with_swaps(fit.problem, found, fit.start) if fit.few_values else found

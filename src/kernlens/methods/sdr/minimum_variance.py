@@ -53,8 +53,7 @@ def minimum_variance(problem: LocalProblem, start: FloatArray) -> GradientDirect
     A round costs O(m n d^2 + (k d)^3) with m anchors.
     """
     n_rows = float(problem.weights.sum())
-    least = max(LEAST_ROWS, ROWS_PER_COLUMN * problem.inputs.shape[1])
-    shares = falling_shares(last_share(n_rows, least, 0.2), N_ROUNDS, N_LAST)
+    shares = falling_shares(final_share(problem), N_ROUNDS, N_LAST)
     ridge = max(LEAST_RIDGE, RIDGE_PER_COLUMN * problem.inputs.shape[1] / n_rows)
     basis = start
     for number, share in enumerate(shares):
@@ -62,6 +61,12 @@ def minimum_variance(problem: LocalProblem, start: FloatArray) -> GradientDirect
         part = problem if late else problem.first(EARLY_ROWS)
         basis = one_step(part, basis, float(share), ridge)
     return _principal(problem, basis, float(shares[-1]))
+
+
+def final_share(problem: LocalProblem) -> float:
+    """Share of the rows that the median anchor looks at in the end."""
+    least = max(LEAST_ROWS, ROWS_PER_COLUMN * problem.inputs.shape[1])
+    return last_share(float(problem.weights.sum()), least, 0.2)
 
 
 def one_step(problem: LocalProblem, basis: FloatArray, share: float, ridge: float) -> FloatArray:

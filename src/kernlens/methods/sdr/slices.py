@@ -12,6 +12,13 @@ from kernlens._array import FloatArray, IntArray
 SLACK = 1e-9
 #: Share of values among rows above which a target is not one of few values.
 OWN_VALUES = 0.75
+#: Rows that a slice has at least if the number of slices is chosen.
+ROWS_PER_SLICE = 5
+
+
+def automatic_n_slices(n_rows: float, most: int) -> int:
+    """Slices of an effective number of rows if nobody says how many."""
+    return max(2, min(most, int(n_rows / ROWS_PER_SLICE + SLACK)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from kernlens.methods.sdr.dimension_tests import (
     sequential_test,
 )
 from kernlens.methods.sdr.estimator import FoundDirections, SubspaceFinder
-from kernlens.methods.sdr.slices import Slices
+from kernlens.methods.sdr.slices import Slices, automatic_n_slices
 from kernlens.methods.sdr.whitening import Whitening
 from kernlens.subspace import estimate_n_directions
 
@@ -28,8 +28,6 @@ from kernlens.subspace import estimate_n_directions
 SMALLEST_EIGENVALUE = 1e-12
 #: Fewer rows say nothing about the number of directions.
 FEWEST_ROWS = 15
-#: Rows that a slice has at least if the number of slices is chosen.
-ROWS_PER_SLICE = 5
 
 
 class TestedFinder(SubspaceFinder):
@@ -170,4 +168,4 @@ class SlicedFinder(TestedFinder):
     def _number_of_slices(self, n_rows: float) -> int:
         if self.n_slices != "auto":
             return int(self.n_slices)
-        return max(2, min(self._many_slices, int(n_rows / ROWS_PER_SLICE + 1e-9)))
+        return automatic_n_slices(n_rows, self._many_slices)
