@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -174,3 +175,18 @@ def test_an_objective_that_rises_by_rounding_leaves_the_best_point(seed):
     result = factored_lbfgs(noisy, start, max_iter=15)
     assert np.all(np.diff(result.history) <= 0.0)
     assert noisy.value(result.solution) <= result.history[-1]
+
+
+def test_no_point_is_evaluated_twice_in_a_row():
+    for penalty in NAMES:
+        case = problem("squared", n=40, d=4, m=6, alpha=0.05, seed=7)
+        counted = Counted(case.objective(penalty))
+        maps = []
+        evaluate = counted.objective.at
+        counted.objective.at = lambda W, start=None, evaluate=evaluate, maps=maps: (
+            maps.append(W) or evaluate(W, start)
+        )
+        factored_lbfgs(counted, counted.at(case.W), max_iter=8, tol=0.0)
+        assert counted.count == len(maps) >= 9
+        moves = [np.abs(W - V).max() for V, W in itertools.pairwise(maps)]
+        assert min(moves) > 1e-12

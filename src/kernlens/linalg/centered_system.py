@@ -81,6 +81,7 @@ class CenteredSystem:
         self.has_intercept = intercept
         if not intercept:
             return
+        self._unit = _unit_of(root)
         # Classes that share a constant make the total singular; its null eigenvalue is rounding of
         # a sum over rows, which the default cut-off of 1e-15 does not catch.
         total = root.total(n_targets)
@@ -90,6 +91,8 @@ class CenteredSystem:
         """Return ``Pi b``."""
         if not self.has_intercept:
             return b
+        if self._unit is not None:
+            return b - np.multiply.outer(b @ self._unit, self._unit)
         return b - self.root.adjoint(
             np.broadcast_to(
                 (self._inverse_total @ self.root.apply(b).sum(axis=1))[:, None], b.shape
@@ -98,8 +101,9 @@ class CenteredSystem:
 
     def apply(self, b: FloatArray) -> FloatArray:
         """Return the matrix of the system times `b`, for `b` in the range of Pi."""
-        image = self.root.adjoint(self.operator.matvec(self.root.apply(b)))
-        return self.center(image) + self.shift * b
+        image = self.center(self.root.adjoint(self.operator.matvec(self.root.apply(b))))
+        image += self.shift * b
+        return image
 
     def intercept(self, rhs: FloatArray, kernel_dual: FloatArray) -> FloatArray:
         """Return the optimal intercept (n_targets,), given ``K dual``; zeros if there is none."""
@@ -206,6 +210,15 @@ class CenteredSystem:
         factor = raised_cholesky(matrix, 0.0, 1e-15 * size, lower=True)[0], True
         solution = cho_solve(factor, rhs.ravel(), check_finite=False).reshape(rhs.shape)
         return SolveResult(self.center(solution), Status.CONVERGED, 1)
+
+
+def _unit_of(root: CurvatureRoot) -> FloatArray | None:
+    """The one direction that centring takes away from every target, if they share a curvature."""
+    roots = root.diagonals
+    if roots is None or len(roots) > 1:
+        return None
+    norm = float(np.linalg.norm(roots[0]))
+    return roots[0] / norm if 0.0 < norm < np.inf else None
 
 
 def _factor(

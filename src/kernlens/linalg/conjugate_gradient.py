@@ -55,7 +55,8 @@ def conjugate_gradient(
     if scale == 0.0:
         return SolveResult(np.zeros_like(rhs), Status.CONVERGED, 0, (0.0,))
     residual = rhs.copy() if start is None else rhs - apply(x)
-    history = [float(np.linalg.norm(residual)) / scale]
+    square = float(np.vdot(residual, residual))
+    history = [square**0.5 / scale]
     direction = np.zeros_like(rhs)
     energy = 1.0
     for iteration in range(max_iter):
@@ -63,8 +64,10 @@ def conjugate_gradient(
             return SolveResult(x, Status.CONVERGED, iteration, tuple(history))
         try:
             z = residual if precondition is None else precondition(residual)
-            previous, energy = energy, float(np.vdot(residual, z))
-            direction = z + (energy / previous if iteration else 0.0) * direction
+            previous = energy
+            energy = square if precondition is None else float(np.vdot(residual, z))
+            direction *= energy / previous if iteration else 0.0
+            direction += z
             image = apply(direction)
         except KeyboardInterrupt:
             if not keep_when_interrupted:
@@ -76,7 +79,8 @@ def conjugate_gradient(
             return SolveResult(x, Status.NO_PROGRESS, iteration, tuple(history))
         x += (energy / curvature) * direction
         residual -= (energy / curvature) * image
-        history.append(float(np.linalg.norm(residual)) / scale)
+        square = float(np.vdot(residual, residual))
+        history.append(square**0.5 / scale)
         try:
             if report is not None:
                 report(iteration, history[-1])

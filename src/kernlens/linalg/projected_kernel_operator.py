@@ -89,7 +89,7 @@ class ProjectedKernelOperator:
             return v @ self.matrix
 
         def product(block: SortedProjections) -> FloatArray:
-            out = np.zeros_like(v)
+            out = np.zeros(v.shape)
             self.kernel.add_product(block, v, out)
             return out
 
