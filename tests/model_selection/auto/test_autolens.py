@@ -6,14 +6,17 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics import mean_pinball_loss
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernlens import AutoLensClassifier, AutoLensRegressor
 from kernlens.model_selection.auto import estimator as estimator_module
-from kernlens.model_selection.auto import stacking as stacking_module
+from kernlens.model_selection.auto.stacking import Stacker
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 
@@ -149,6 +152,25 @@ def test_groups():
     assert len(model.errors_) == len(y)
 
 
+def test_groups_are_routed_as_scikit_learn_means_it():
+    """Cross-validation hands groups on to its own splitter and to fits that ask for them."""
+    X, y, *_ = numbers()
+    groups = np.repeat(np.arange(12), 10)
+    seen = []
+
+    class Recording(AutoLensRegressor):
+        def fit(self, X, y, sample_weight=None, groups=None):
+            seen.append(groups)
+            return super().fit(X, y, sample_weight, groups)
+
+    with config_context(enable_metadata_routing=True):
+        model = Recording(random_state=0, n_jobs=1).set_fit_request(groups=True)
+        pipeline = make_pipeline(StandardScaler(), model)
+        cross_validate(pipeline, X, y, cv=GroupKFold(2), params={"groups": groups})
+    assert [len(np.unique(one)) for one in seen] == [6, 6]
+    assert not set(seen[0]) & set(seen[1])
+
+
 def test_rows_of_no_weight_do_not_count():
     X, y, X_test, _ = numbers()
     weights = np.r_[np.ones(100), np.zeros(20)]
@@ -187,7 +209,7 @@ def test_an_interruption_keeps_what_is_finished():
 
 def test_an_interruption_of_the_last_fits_keeps_the_members_that_are_there(monkeypatch):
     X, y, X_test, _ = numbers()
-    monkeypatch.setattr(stacking_module, "WORTH", -1.0)
+    monkeypatch.setattr(Stacker, "best", lambda self: self.of(range(len(self.predictions))))
     whole = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
     assert len(whole.members_) == 2
     calls = []
