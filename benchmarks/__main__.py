@@ -47,7 +47,7 @@ BENCHMARKS = {
     "laplacian_scale": "kernel Laplacian: 105,000 unknowns, 100,000 points, dense solve",
     "weightings_speed": "RKHS weightings: time on adults against kitchen sinks and scikit-learn",
     "defaults": "defaults on awkward data, their seconds, the size of a model; --only, --families",
-    "autolens": "AutoLens beside RFM, ridge, boosting and SVM; --sets, --seconds, --splits, --rows",
+    "autolens": "AutoLens beside tuned rivals in equal time; --sets, --seconds, --file, ...",
     "stability_coverage": "how often intervals of SubspaceStability contain planted entries",
     "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }

@@ -1,84 +1,127 @@
-"""AutoLens beside what people use today, within a time budget.
+"""AutoLens beside what people use today, each with the same time.
 
 ``python -m benchmarks autolens [--sets experiment6 regression classification] [--seconds 60]
-[--splits 3] [--rows 5000]`` prints a table of every group of sets: test R2, or accuracy and log
-loss. "experiment6" has the 17 sets of the BKerNN paper with its 400 / 100 rows; the others are
-those of the data folder, split at random by seeds 0, 1, ..., a fifth for testing. Budgets are
-seconds by the clock on all cores; rivals come with scikit-learn's defaults and take what they take.
+[--splits 3] [--rows 5000] [--models ...] [--jobs 2] [--file results.csv]``. "experiment6" has the
+17 sets of the BKerNN paper with its 400 / 100 rows; the others are those of the data folder and
+scikit-learn's breast cancer, split at random by seeds 0, 1, ..., a fifth for testing, at most 5000
+rows of it. Several numbers after ``--seconds`` compare budgets. Every result is a line of the file
+as soon as it is there, and what the file has is not done again. ``--cpu`` takes seconds of the
+processor for those of the clock, with one core (``--jobs 1``): a machine that others use as well
+then gives the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss, r2_score
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
-from benchmarks.rivals import others
-from benchmarks.tables import data_folder, print_row, published, timed
+from benchmarks.autolens_tables import FIELDS, print_tables
+from benchmarks.tables import data_folder, published
+from benchmarks.tuned import RIVALS, calibrated, tuned
 from kernlens import AutoLensClassifier, AutoLensRegressor, RFMClassifier, RFMRegressor
+from kernlens.model_selection.auto.estimator import BaseAutoLens
 
 GROUPS = ("experiment6", "regression", "classification")
 REGRESSION = (
     "abalone", "airfoil", "autompg", "california", "concrete", "elevators", "housing",
     "parkinsons", "pol", "skillcraft", "sml",
 )  # fmt: skip
-CLASSIFICATION = ("adults", "marketing", "mnist17", "phishing", "skin", "telescope")
-WIDTHS = (26, 10, 10, 10, 10, 10, 10, 10, 9)
-NAMES = ("AutoLens", "RFM", "ridge", "boosting", "SVM")
+CLASSIFICATION = (
+    "adults", "marketing", "mnist17", "phishing", "skin", "telescope", "breast_cancer",
+)  # fmt: skip
+OURS = ("AutoLens", "RFM")
+MODELS = (*OURS, *RIVALS)
+CALIBRATED = "boosting calibrated"
+#: Rows to test on at most, and bins of the calibration error.
+N_TEST = 5000
+N_BINS = 15
+
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def run(arguments: Sequence[str] = ()) -> None:
-    """Print a table of every group."""
+    """Do what the file does not have yet, and print its tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks autolens")
     parser.add_argument("--sets", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--only", nargs="+", help="names of single sets")
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument("--seconds", nargs="+", type=float, default=[60.0])
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--rows", type=int, default=5000, help="rows to learn from at most")
+    parser.add_argument("--jobs", type=int, default=2, help="threads of every model")
+    parser.add_argument("--cpu", action="store_true", help="seconds of the processor")
+    parser.add_argument("--file", type=Path, default=Path("autolens.csv"))
+    parser.add_argument("--print", action="store_true", help="only print what the file has")
     given = parser.parse_args(arguments)
     folder = data_folder()
     if folder is None:
         return
-    print(
-        f"budget {given.seconds:g} s; at most {given.rows} rows to learn from; seeds of splits 0 to"
-    )
-    print(f"{given.splits - 1} (experiment6: the published split)")
+    missing = [name for name in given.models if name in RIVALS and not RIVALS[name].installed]
+    if missing:
+        print(f"not installed, and left out: {', '.join(missing)}")
+    given.models = [name for name in given.models if name not in missing]
+    if not given.print:
+        _do_all(folder, given)
+    print_tables(_read(given.file))
+
+
+def _do_all(folder: Path, given: argparse.Namespace) -> None:
+    if given.cpu:
+        given.jobs = 1
+        BaseAutoLens._clock = staticmethod(time.process_time)
+    done = {_key(row) for row in _read(given.file)}
     for group in given.sets:
-        _print_group(folder, group, given)
+        for name, split, part in _problems(folder, group, given):
+            for seconds in given.seconds:
+                for model in given.models:
+                    row = {
+                        "group": group, "set": name, "split": split, "model": model,
+                        "seconds": f"{seconds:g}", "rows": len(part[0]), "jobs": given.jobs,
+                        "clock": "cpu" if given.cpu else "wall",
+                    }  # fmt: skip
+                    if _key(row) not in done:
+                        _write(given.file, _results(row, part, seconds, given))
 
 
-def _print_group(folder: Path, group: str, given: argparse.Namespace) -> None:
-    classes = group == "classification"
-    print(
-        f"\n{group}: {'log loss, lower is better' if classes else 'R2'}; coverage of 90 % intervals"
-    )
-    print_row("data set", *NAMES, "coverage", "accuracy", "seconds", widths=WIDTHS)
-    table = []
-    for name, parts in _problems(folder, group, given):
-        rows = [_compared(part, classes, given.seconds) for part in parts]
-        table.append(np.mean(rows, axis=0))
-        _print(name, table[-1])
-    if table:
-        _print("mean", np.mean(table, axis=0))
-        sign = 1.0 if classes else -1.0
-        ranks = np.argsort(np.argsort(sign * np.array(table)[:, : len(NAMES)], axis=1), axis=1) + 1
-        print_row(
-            "mean rank", *(f"{rank:.2f}" for rank in ranks.mean(axis=0)), "", "", "", widths=WIDTHS
-        )
+def _key(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in FIELDS[:8])
 
 
-def _print(name: str, values: np.ndarray) -> None:
-    *scores, coverage, accuracy, seconds = values
-    cells = [*(f"{value:.4f}" for value in (*scores, coverage, accuracy)), f"{seconds:.1f}"]
-    print_row(name, *cells, widths=WIDTHS)
+def _read(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
-def _problems(folder: Path, group: str, given: argparse.Namespace) -> Iterator[tuple[str, list]]:
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    new = not file.exists()
+    with file.open("a", newline="") as lines:
+        writer = csv.DictWriter(lines, FIELDS)
+        if new:
+            writer.writeheader()
+        writer.writerows(rows)
+    for row in rows:
+        print(*(row.get(name, "") for name in FIELDS), flush=True)
+
+
+# Data
+
+
+def _problems(
+    folder: Path, group: str, given: argparse.Namespace
+) -> Iterator[tuple[str, int, Part]]:
     if group == "experiment6":
         names = [row["dataset"] for row in published("bkernn_experiment6.csv")]
     else:
@@ -89,43 +132,79 @@ def _problems(folder: Path, group: str, given: argparse.Namespace) -> Iterator[t
         if group == "experiment6":
             data = np.load(folder / "bkernn_exp6" / f"{name}.npz")
             train, test = data["train_idx"], data["test_idx"]
-            yield name, [(data["X"][train], data["X"][test], data["y"][train], data["y"][test])]
+            yield name, 0, (data["X"][train], data["X"][test], data["y"][train], data["y"][test])
             continue
-        data = np.load(folder / f"{name}.npz")
-        X, y = data["X"].astype(np.float64), data["y"]
-        parts = []
+        X, y = _loaded(folder, name)
+        strata = y if group == "classification" else None
         for seed in range(given.splits):
-            strata = y if group == "classification" else None
-            part = train_test_split(X, y, test_size=0.2, random_state=seed, stratify=strata)
-            X_train, X_test, y_train, y_test = part
-            parts.append(
-                (X_train[: given.rows], X_test[:5000], y_train[: given.rows], y_test[:5000])
+            X_train, X_test, y_train, y_test = train_test_split(
+                X, y, test_size=0.2, random_state=seed, stratify=strata
             )
-        yield name, parts
+            rows = given.rows
+            yield name, seed, (X_train[:rows], X_test[:N_TEST], y_train[:rows], y_test[:N_TEST])
 
 
-def _compared(part, classes: bool, budget: float) -> list[float]:
-    """Scores of ours and the others, coverage, accuracy of ours and its seconds."""
+def _loaded(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    if name == "breast_cancer":
+        return load_breast_cancer(return_X_y=True)
+    data = np.load(folder / f"{name}.npz")
+    return data["X"].astype(np.float64), data["y"]
+
+
+# Models
+
+
+def _results(
+    row: dict[str, Any], part: Part, seconds: float, given: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Lines of one model: boosting of classes has another one, calibrated."""
     X, X_test, y, y_test = part
-    auto = (AutoLensClassifier if classes else AutoLensRegressor)(
-        time_budget=budget, random_state=0, n_directions=1
-    )
-    rivals = others(classes)
-    machine = RFMClassifier(n_directions=1) if classes else RFMRegressor(n_directions=1)
-    models = [auto, machine, rivals["ridge"], rivals["boosting"], rivals["SVM"]]
-    if classes:
-        models[-1].set_params(svc__probability=True)
-    scores, seconds = [], 0.0
-    with warnings.catch_warnings():
+    classes = row["group"] == "classification"
+    clock = time.process_time if given.cpu else time.perf_counter
+    begin, number = clock(), 1
+    with warnings.catch_warnings(), threadpool_limits(given.jobs):
         warnings.simplefilter("ignore")
-        for model in models:
-            taken, _ = timed(lambda model=model: model.fit(X, y))
-            seconds = taken if model is auto else seconds
-            if classes:
-                scores.append(log_loss(y_test, model.predict_proba(X_test)))
-            else:
-                scores.append(r2_score(y_test, model.predict(X_test)))
+        if row["model"] in OURS:
+            model = _ours(row["model"], classes, seconds, given.jobs).fit(X, y)
+            number = len(model.leaderboard_["score"].dropna()) if row["model"] == "AutoLens" else 1
+        else:
+            rival = RIVALS[row["model"]]
+            model, number = tuned(rival, X, y, classes, seconds, given.jobs, clock)
+        taken = clock() - begin
+        more = {"taken": f"{taken:.1f}", "settings": number}
+        rows = [{**row, **more, **_scores(model, X_test, y_test, classes)}]
+        if classes and row["model"] == "boosting":
+            right = _scores(calibrated(model, X, y), X_test, y_test, classes)
+            rows.append({**row, **more, **right, "model": CALIBRATED})
+    return rows
+
+
+def _ours(name: str, classes: bool, seconds: float, n_jobs: int) -> Any:
+    if name == "RFM":
+        return (RFMClassifier if classes else RFMRegressor)(n_directions=1, n_jobs=n_jobs)
+    kind = AutoLensClassifier if classes else AutoLensRegressor
+    return kind(time_budget=seconds, n_jobs=n_jobs, random_state=0)
+
+
+def _scores(model: Any, X: np.ndarray, y: np.ndarray, classes: bool) -> dict[str, str]:
+    found: dict[str, float] = {}
     if classes:
-        return [*scores, np.nan, auto.score(X_test, y_test), seconds]
-    low, high = auto.predict_interval(X_test).T
-    return [*scores, float(np.mean((low <= y_test) & (y_test <= high))), np.nan, seconds]
+        shares = model.predict_proba(X)
+        found["log_loss"] = log_loss(y, shares)
+        found["score"] = accuracy_score(y, shares.argmax(axis=1))
+        found["ece"] = calibration_error(y, shares)
+    else:
+        found["score"] = r2_score(y, model.predict(X))
+        if hasattr(model, "predict_interval"):
+            low, high = model.predict_interval(X, coverage=0.9).T
+            found["coverage"] = float(np.mean((low <= y) & (y <= high)))
+            found["width"] = float(np.mean(high - low) / np.std(y))
+    return {name: f"{value:.5f}" for name, value in found.items()}
+
+
+def calibration_error(y: np.ndarray, shares: np.ndarray) -> float:
+    """Expected calibration error: mean distance of confidence and accuracy in equal bins."""
+    confidence, right = shares.max(axis=1), shares.argmax(axis=1) == y
+    place = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
+    apart = np.bincount(place, right - confidence, minlength=N_BINS)
+    return float(np.abs(apart).sum() / len(y))

@@ -61,14 +61,16 @@ def around(best: float, alphas: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(ordered[place] for place in np.unique(np.argmin(distances, axis=1)))
 
 
-def mixing_weights(products: FloatArray) -> FloatArray:
+def mixing_weights(products: FloatArray, evenness: float = EVENNESS) -> FloatArray:
     """Minimise ``w^T (P + e I) w`` over non-negative w of sum 1.
 
     Parameters
     ----------
     products : ndarray of shape (k, k)
         P, mean products of the errors of every two solutions; the error of a mixture is the mixture
-        of the errors. e is `EVENNESS` times the mean of the diagonal.
+        of the errors.
+    evenness : float
+        e over the mean of the diagonal.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def mixing_weights(products: FloatArray) -> FloatArray:
     if not unit > 0.0:
         return np.full(len(products), 1.0 / len(products))
     values, vectors = np.linalg.eigh(products / unit)
-    root = np.sqrt(np.maximum(values, 0.0) + EVENNESS)[:, None] * vectors.T
+    root = np.sqrt(np.maximum(values, 0.0) + evenness)[:, None] * vectors.T
     # With the sum free and (1 - sum)^2 added, the best direction is the same for every sum.
     free, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
     weights: FloatArray = free / free.sum()

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
-from kernlens import features, kernels, losses, penalties
+from kernlens import features, kernels, losses, penalties, tables
 from kernlens.methods import (
     bkernn,
     brownian_ridge,
@@ -25,6 +25,7 @@ from kernlens.methods import (
     rkhs_weightings,
     sdr,
 )
+from kernlens.model_selection import auto
 from kernlens.optim.backtracking import StepRule
 
 #: Modules whose public classes may be part of a model.
@@ -32,6 +33,7 @@ _HOMES: tuple[ModuleType, ...] = (
     *(bkernn, brownian_ridge, hkrr, kernel_laplacian, mars),
     *(regfeal, rfm, rkhs_weightings, sdr),
     *(features, kernels, losses, penalties),
+    *(auto, tables),
 )
 
 #: What a key of a dictionary may be made by.

@@ -23,12 +23,12 @@ def _light(name, estimator, **settings):
 def short_portfolios(monkeypatch):
     """A line, and two quick candidates of one family."""
     regressors = (
-        REGRESSORS[0],
+        next(one for one in REGRESSORS if one.kind == "line"),
         _light("one", RKHSWeightingRegressor, linear_part=False),
         _light("two", RKHSWeightingRegressor, linear_part=False, bias=1.0),
     )
     classifiers = (
-        CLASSIFIERS[0],
+        next(one for one in CLASSIFIERS if one.kind == "line"),
         _light("one", RKHSWeightingClassifier),
         _light("two", RKHSWeightingClassifier, bias=1.0),
     )

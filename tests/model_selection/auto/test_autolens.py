@@ -6,12 +6,17 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.metrics import mean_pinball_loss
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernlens import AutoLensClassifier, AutoLensRegressor
 from kernlens.model_selection.auto import estimator as estimator_module
+from kernlens.model_selection.auto.stacking import Stacker
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 
@@ -177,6 +182,25 @@ def test_groups():
     assert len(model.errors_) == len(y)
 
 
+def test_groups_are_routed_as_scikit_learn_means_it():
+    """Cross-validation hands groups on to its own splitter and to fits that ask for them."""
+    X, y, *_ = numbers()
+    groups = np.repeat(np.arange(12), 10)
+    seen = []
+
+    class Recording(AutoLensRegressor):
+        def fit(self, X, y, sample_weight=None, groups=None):
+            seen.append(groups)
+            return super().fit(X, y, sample_weight, groups)
+
+    with config_context(enable_metadata_routing=True):
+        model = Recording(random_state=0, n_jobs=1).set_fit_request(groups=True)
+        pipeline = make_pipeline(StandardScaler(), model)
+        cross_validate(pipeline, X, y, cv=GroupKFold(2), params={"groups": groups})
+    assert [len(np.unique(one)) for one in seen] == [6, 6]
+    assert not set(seen[0]) & set(seen[1])
+
+
 def test_rows_of_no_weight_do_not_count():
     X, y, X_test, _ = numbers()
     weights = np.r_[np.ones(100), np.zeros(20)]
@@ -228,6 +252,46 @@ def interrupted_member(*_):
     raise KeyboardInterrupt("The fit of another model was interrupted; it has the best state.")
 
 
+def test_an_interruption_of_the_last_fits_keeps_the_members_that_are_there(monkeypatch):
+    X, y, X_test, _ = numbers()
+    monkeypatch.setattr(Stacker, "best", lambda self: self.of(range(len(self.predictions))))
+    whole = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
+    assert len(whole.members_) == 2
+    calls = []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return fitted_member(*arguments)
+
+    fitted_member = estimator_module.fitted
+    monkeypatch.setattr(estimator_module, "fitted", interrupted)
+    model = AutoLensRegressor(random_state=0, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt, match="best state"):
+        model.fit(X, y)
+    assert model.member_names_ == whole.member_names_[:1]
+    assert model.member_weights_.tolist() == [1.0]
+    expected = whole.members_[0].predict(whole.table_.transform(X_test))
+    np.testing.assert_allclose(model.predict(X_test), expected.clip(*model.bounds_))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.9])
+def test_quantiles_are_above_their_share_of_new_rows(level):
+    X, y, X_test, y_test = numbers(200)
+    rng = np.random.default_rng(1)
+    noisy = y + rng.exponential(size=len(y))
+    model = AutoLensRegressor(
+        scoring="neg_mean_pinball_loss", quantile=level, random_state=0, n_jobs=1
+    ).fit(X, noisy)
+    target = y_test + rng.exponential(size=len(y_test))
+    assert np.mean(target <= model.predict(X_test)) == pytest.approx(level, abs=0.08)
+    middle = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, noisy).predict(X_test)
+    loss = mean_pinball_loss(target, model.predict(X_test), alpha=level)
+    assert loss < 0.8 * mean_pinball_loss(target, middle, alpha=level)
+    assert model.best_score_ == pytest.approx(-loss, abs=0.1)
+
+
 def test_clone_and_pickle():
     _X, _, X_test, _ = numbers()
     model = fitted()
@@ -241,6 +305,7 @@ def test_clone_and_pickle():
     [
         ({"time_budget": 0}, "time_budget"),
         ({"scoring": "best"}, "scoring"),
+        ({"quantile": 1.0}, "quantile"),
         ({"ensemble": "yes"}, "ensemble"),
         ({"n_directions": -1}, "n_directions"),
     ],

@@ -13,6 +13,7 @@ from kernlens.model_selection.auto.candidates import Candidate
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.scores import REGRESSION_SCORES
 from kernlens.model_selection.auto.splits import Split, chosen_rows
+from kernlens.model_selection.auto.stacking import Stacker, squared_shares
 
 
 class Clock:
@@ -41,13 +42,19 @@ class Toy(RegressorMixin, BaseEstimator):
         return X[:, 0] + self.error * X[:, 1]
 
 
-def race_of(toys, budget_seconds, n_rows=60, cv=3):
+def race_of(toys, budget_seconds, n_rows=60, cv=3, waves=1):
     clock = Clock()
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, 2))
     candidates = [
-        Candidate(name, lambda k, seed, s=s, e=e: Toy(clock, s, e), kind, cost=s)
-        for name, (s, e, kind) in toys.items()
+        Candidate(
+            name,
+            lambda k, seed, s=s, e=e: Toy(clock, s, e),
+            kind,
+            cost=s,
+            wave=place * waves // len(toys),
+        )
+        for place, (name, (s, e, kind)) in enumerate(toys.items())
     ]
     rows = chosen_rows(cv, X, X[:, 0], None, False)
     splits = [Split(train, test, X[train], X[test], ("a", "b")) for train, test in rows]
@@ -76,7 +83,7 @@ def test_the_best_is_finished_first_and_the_line_is_always_there():
     race.run()
     names = {one.candidate.name for one in race.finished}
     assert names == {"line", "fair", "good"}
-    assert race.ranked()[0].candidate.name == "good"
+    assert [one.candidate.name for one in race.finished] == ["fair", "good", "line"]
     assert clock.now < 30.0
 
 
@@ -87,14 +94,60 @@ def test_a_broken_candidate_says_why():
     assert broken.error == "The toy is broken. Give another one." and not broken.outcomes
 
 
-def test_more_time_never_finishes_less():
-    finished = []
-    for seconds in (1.0, 5.0, 20.0, 1000.0):
-        race, _ = race_of(TOYS, seconds)
+def members_of(n_toys, rng):
+    """Toys of random seconds and errors; those of the second wave are slow."""
+    kinds = ("family", "family", "family", "line", "trees")
+    return {
+        f"toy {k}": (float(rng.uniform(0.1, 3.0)), float(rng.uniform(0.1, 2.0)), kinds[k % 5])
+        for k in range(n_toys)
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_time_finishes_the_same_and_then_more(seed):
+    toys = members_of(12, np.random.default_rng(seed))
+    finished, scores = [], []
+    for seconds in (1e-3, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 1000.0):
+        race, clock = race_of(toys, seconds, waves=3)
         race.run()
-        finished.append({one.candidate.name for one in race.finished})
-    assert all(few <= many for few, many in itertools.pairwise(finished))
-    assert "slow" in finished[-1]
+        finished.append([one.candidate.name for one in race.finished])
+        scores.append(stack_score(race))
+        first = 3 * race.finished[0].longest
+        assert clock.now <= max(1.2 * seconds, first)
+    for few, many in itertools.pairwise(finished):
+        assert many[: len(few)] == few
+    assert len(finished[-1]) > 2 * len(finished[0])
+    assert scores == sorted(scores)
+
+
+def stack_score(race):
+    """Score of the stack of all rows left out."""
+    places = np.concatenate([split.test for split in race.splits])
+    fold = np.concatenate([np.full(len(s.test), k) for k, s in enumerate(race.splits)])
+    numbers = range(len(race.splits))
+    predictions = np.array(
+        [np.concatenate([one.outcomes[k].prediction for k in numbers]) for one in race.finished]
+    )
+    ones = np.ones(len(places))
+    y = race.y[places]
+    stack = Stacker(predictions, y, ones, fold, squared_shares, race.score).best()
+    return race.score.value(y, stack.prediction, ones)
+
+
+def test_large_tables_are_looked_at_in_growing_samples():
+    race, _ = race_of(members_of(20, np.random.default_rng(0)), 1e4, n_rows=30_000, cv=2)
+    seen = []
+    plain = race._tried
+
+    def tried(trial, number, rows, limit):
+        seen.append((trial.candidate.name, number, len(race.splits[number].train[rows])))
+        return plain(trial, number, rows, limit)
+
+    race._tried = tried
+    race.run()
+    looks = {size: {n for n, _, rows in seen if rows == size} for size in (2000, 8000)}
+    whole = {name for name, _, rows in seen if rows > 8000}
+    assert whole < looks[8000] | {"toy 0"} and looks[8000] < looks[2000]
 
 
 def test_every_outcome_is_told():
@@ -103,7 +156,7 @@ def test_every_outcome_is_told():
     race.tell = lambda stage, number, best: told.append((stage, number, best))
     race.run()
     assert [number for _, number, _ in told] == list(range(1, len(told) + 1))
-    assert max(best for *_, best in told) == race.best
+    assert told[-1][2] == race.best == max(one.score for one in race.finished)
 
 
 def test_an_interruption_reaches_the_caller():

@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernlens.model_selection.auto.scores import CLASSIFICATION_SCORES, REGRESSION_SCORES
+from kernlens.model_selection.auto.scores import (
+    CLASSIFICATION_SCORES,
+    REGRESSION_SCORES,
+    best_shift,
+    pinball,
+)
 from kernlens.model_selection.auto.stacking import (
     Stacker,
     absolute_shares,
     likelihood_shares,
+    quantile_shares,
     squared_shares,
 )
 
@@ -62,6 +68,22 @@ def test_absolute_shares_are_the_best_of_a_grid(seed):
     assert loss(found) < loss(np.array([0.0, 0.0, 1.0]))
 
 
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_quantile_shares_are_the_best_of_a_grid(level):
+    predictions, y, weights = numbers()
+    predictions = predictions + np.array([3.0, -1.0, 0.0])[:, None]
+
+    def loss(shares):
+        errors = y - shares @ predictions
+        shift = best_shift(y, shares @ predictions, weights, level)
+        return pinball(errors - shift, weights, level)
+
+    found = quantile_shares(level)(predictions, y, weights)
+    assert found.sum() == pytest.approx(1.0) and (found >= 0.0).all()
+    assert loss(found) <= min(map(loss, GRID)) * 1.01
+    assert loss(found) < 0.8 * loss(np.array([0.0, 0.0, 1.0]))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_likelihood_shares_are_the_best_of_a_grid(seed):
     predictions, y, weights = probabilities(seed)
@@ -108,9 +130,9 @@ def test_rows_are_predicted_with_shares_of_other_folds():
 
     out = np.arange(len(y)) % 4 == 2
     other = np.where(out, y[::-1], y)
-    first, second = make(y)._of([0, 1, 2]), make(other)._of([0, 1, 2])
-    np.testing.assert_array_equal(first.prediction[out], second.prediction[out])
-    assert np.abs(first.prediction[~out] - second.prediction[~out]).max() > 1e-6
+    first, second = make(y).of([0, 1, 2]), make(other).of([0, 1, 2])
+    np.testing.assert_array_equal(first.crossed[out], second.crossed[out])
+    assert np.abs(first.crossed[~out] - second.crossed[~out]).max() > 1e-6
 
 
 def test_probabilities_are_stacked():
@@ -120,3 +142,18 @@ def test_probabilities_are_stacked():
     single = max(score.value(y, one, weights) for one in predictions)
     assert score.value(y, stack.prediction, weights) >= single
     np.testing.assert_allclose(stack.prediction.sum(axis=1), 1.0)
+
+
+def test_more_candidates_never_make_a_worse_stack():
+    """Each one more may only be added: those before it are as they were."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = rng.standard_normal(80)
+        noises = rng.uniform(0.5, 1.5, (10, 1)) * rng.standard_normal((10, 80))
+        values = []
+        for number in range(1, 11):
+            one = stacker(
+                y + noises[:number], y, np.ones(80), squared_shares, REGRESSION_SCORES["r2"]
+            )
+            values.append(one.score.value(y, one.best().prediction, one.weights))
+        assert values == sorted(values)

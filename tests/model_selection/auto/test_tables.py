@@ -10,12 +10,26 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib import pyplot
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.feature_selection import SelectFromModel
+from sklearn.pipeline import make_pipeline
 
-from kernlens import AutoLensClassifier, AutoLensRegressor, TablePreprocessor
+import kernlens
+from kernlens import (
+    AutoLensClassifier,
+    AutoLensRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+    TablePreprocessor,
+)
 from kernlens.inspection import summarize_directions
 from kernlens.inspection._unwrapped import unwrap
+from kernlens.model_selection.auto import classifier as classifier_module
+from kernlens.model_selection.auto import regressor as regressor_module
+from kernlens.model_selection.auto.candidates import Candidate
 from kernlens.model_selection.auto.splits import prepared
+from kernlens.model_selection.auto.stacking import Stacker
+from kernlens.model_selection.auto.transforms import ClippedColumns, LogTarget
 from kernlens.plotting import DirectionsDisplay
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
@@ -186,3 +200,56 @@ def test_new_rows_with_other_columns_are_refused():
         model.predict(X.rename(columns={"number": "numbers"}))
     with pytest.raises(ValueError, match="had values of kind number"):
         model.predict(X.assign(number="much"))
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_models_of_mixed_tables_predict_the_same_from_a_file(classes, tmp_path, monkeypatch):
+    """Also with members of transformed columns and targets."""
+    kind, module = (
+        (AutoLensClassifier, classifier_module)
+        if classes
+        else (AutoLensRegressor, regressor_module)
+    )
+    name = "CLASSIFIERS" if classes else "REGRESSORS"
+    machine, line = _light_machine(classes), getattr(module, name)[0]
+    portfolio = (machine, _clipped(machine), line)
+    if not classes:
+        portfolio = (*portfolio, _logarithmic(machine))
+    monkeypatch.setattr(module, name, portfolio)
+    monkeypatch.setattr(Stacker, "best", lambda self: self.of(range(len(self.predictions))))
+    X, y = awkward(150)
+    y = np.where(y > np.median(y), "high", "low") if classes else np.exp(y)
+    model = kind(random_state=0, n_jobs=1, include_trees=True).fit(X, y)
+    assert len(model.members_) > 1
+    kernlens.save(model, tmp_path / "model.skops")
+    again = kernlens.load(tmp_path / "model.skops")
+    new = awkward(60, seed=1)[0]
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    if classes:
+        np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    else:
+        np.testing.assert_array_equal(again.predict_interval(new), model.predict_interval(new))
+    assert again.explanation_ == model.explanation_
+    pd.testing.assert_frame_equal(again.leaderboard_, model.leaderboard_)
+    pd.testing.assert_frame_equal(again.stability_.to_frame(), model.stability_.to_frame())
+
+
+def _light_machine(classes):
+    machine = RKHSWeightingClassifier if classes else RKHSWeightingRegressor
+    return Candidate(
+        "machine",
+        lambda k, seed: machine(n_random_features=60, n_directions=k, random_state=seed),
+    )
+
+
+def _clipped(machine):
+    return Candidate(
+        "clipped", lambda k, seed: make_pipeline(ClippedColumns(), machine.make(k, seed))
+    )
+
+
+def _logarithmic(machine):
+    return Candidate(
+        "logarithmic",
+        lambda k, seed: TransformedTargetRegressor(machine.make(k, seed), transformer=LogTarget()),
+    )

@@ -199,8 +199,12 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         return likelihood_shares
 
     def _keep_errors(self, stack: Stack, stacker: Stacker) -> Stack:
-        self.sharpness_ = best_sharpness(stack.prediction, stacker.y, stacker.weights)
-        return replace(stack, prediction=sharpened(stack.prediction, self.sharpness_))
+        self.sharpness_ = best_sharpness(stack.crossed, stacker.y, stacker.weights)
+        return replace(
+            stack,
+            prediction=sharpened(stack.prediction, self.sharpness_),
+            crossed=sharpened(stack.crossed, self.sharpness_),
+        )
 
 
 def sharpened(probabilities: FloatArray, power: float) -> FloatArray:

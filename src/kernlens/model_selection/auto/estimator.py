@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -34,6 +35,7 @@ from kernlens.model_selection.auto.trials import (
     Trial,
     feature_learner,
     fitted,
+    is_fitted,
     predicted,
     speechless,
 )
@@ -55,6 +57,8 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
 
     _parameters: ClassVar[Parameters]
     _scores: ClassVar[dict[str, Score]]
+    #: Tells the time in seconds.
+    _clock = staticmethod(time.monotonic)
 
     # What regressor and classifier say
 
@@ -98,9 +102,9 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
             Splits that the user has chosen.
         n_classes : int or None
         """
-        budget = Budget(float(self.time_budget))
+        budget = Budget(float(self.time_budget), self._clock)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        score = self._scores[self._scoring]
+        score = self._score
         task = "regression" if n_classes is None else "classification"
         table = TablePreprocessor(task=task, random_state=seed)
         with ExitStack() as stack:
@@ -175,7 +179,8 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         chosen = self._keep_errors(chosen, stacker)
         members = [trials[place] for place in chosen.members]
         budget.resume()
-        self._fit_members(race, members, Z, budget)
+        chosen = self._fit_members(race, members, chosen, stacker, Z)
+        members = [trials[place] for place in chosen.members]
         self.member_names_ = [trial.candidate.name for trial in members]
         self.member_weights_ = chosen.shares
         self._keep_directions(race, members, chosen.shares, Z)
@@ -191,22 +196,35 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         )
 
     def _fit_members(
-        self, race: Race, members: Sequence[Trial], Z: FloatArray, budget: Budget
-    ) -> None:
+        self, race: Race, members: Sequence[Trial], chosen: Stack, stacker: Stacker, Z: FloatArray
+    ) -> Stack:
+        """Fit the members to all rows, and return the stack of those that are there in the end."""
+        budget = race.budget
         expected = max(race.seconds_of_a_fit(trial) for trial in members)
         stop = budget.ends_after(max(LAST_CALL * budget.seconds, budget.spent + LONGER * expected))
         seconds = race.seconds_of_a_fit(members[0])
         count = self.n_directions == "auto" and COUNTING * seconds < budget.left
         width = min(MOST_DIRECTIONS, Z.shape[1])
+        models: dict[int, Any] = {}
 
-        def fit(number: int) -> Any:
-            trial = members[number]
+        def fit(number: int) -> None:
             directions: int | str = "auto" if count and number == 0 else width
-            model = trial.candidate.make(directions, race.seed)
+            model = members[number].candidate.make(directions, race.seed)
+            models[chosen.members[number]] = model
             # Somebody must be there at the end, however late it is.
-            return fitted(model, Z, race.y, race.weights, stop if number else None)
+            fitted(model, Z, race.y, race.weights, stop if number else None)
 
-        self.members_ = map_blocks(fit, range(len(members)), n_jobs=self.n_jobs)
+        try:
+            map_blocks(fit, range(len(members)), n_jobs=self.n_jobs)
+        except KeyboardInterrupt:
+            # A member that was being fitted has kept its best state, if it had any.
+            there = [place for place in chosen.members if is_fitted(models.get(place))]
+            if not there:
+                raise
+            self.status_ = Status.INTERRUPTED.value
+            chosen = self._keep_errors(stacker.of(there), stacker)
+        self.members_ = [models[place] for place in chosen.members]
+        return chosen
 
     def _keep_directions(
         self, race: Race, members: Sequence[Trial], shares: FloatArray, Z: FloatArray
@@ -352,8 +370,10 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         return total
 
     @property
-    def _scoring(self) -> str:
-        return next(iter(self._scores)) if self.scoring == "auto" else str(self.scoring)
+    def _score(self) -> Score:
+        """What candidates are compared by."""
+        name = next(iter(self._scores)) if self.scoring == "auto" else str(self.scoring)
+        return self._scores[name]
 
     @property
     def n_features_in_(self) -> int:

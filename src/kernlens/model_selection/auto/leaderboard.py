@@ -109,6 +109,7 @@ def told(
         f"its {board.title} on rows left out is {final.score:.3f} (standard error "
         f"{final.error:.3f})."
     ]
+    lines += _gained(members, final, board.title)
     for kind, name in (("line", "A straight line"), ("trees", "Gradient boosted trees")):
         row = board.best_of(kind)
         if row is not None:
@@ -121,6 +122,15 @@ def told(
     if left_out:
         lines.append(f"Columns left out: {', '.join(left_out)}.")
     return " ".join(lines)
+
+
+def _gained(members: Sequence[Row], final: Row, title: str) -> list[str]:
+    """What a stack gains over the best of its members."""
+    if len(members) < 2:
+        return []
+    best = max(members, key=lambda row: row.score)
+    gain = final.score - best.score
+    return [f"That is {gain:.3f} more than {best.name} alone ({title} {best.score:.3f})."]
 
 
 def _compared(name: str, row: Row, final: Row, title: str) -> str:

@@ -15,6 +15,7 @@ from kernlens._parameters import (
     N_JOBS,
     RANDOM_STATE,
     VERBOSE,
+    Between,
     Choice,
     Flag,
     Kind,
@@ -105,7 +106,16 @@ SHARED_PARAMETERS: Parameters = {
 
 PARAMETERS: Parameters = {
     "scoring": _scoring(
-        REGRESSION_SCORES, 'What candidates are compared by; ``"auto"`` is ``"r2"``.'
+        REGRESSION_SCORES,
+        """What candidates are compared by; ``"auto"`` is ``"r2"``. With ``"neg_mean_pinball_loss"``
+        predictions are those of the quantile of level `quantile`.""",
+    ),
+    "quantile": Parameter(
+        Between(0.0, 1.0),
+        0.5,
+        "float",
+        """Level of the quantile that ``scoring="neg_mean_pinball_loss"`` predicts; other scores do
+        not use it. The distance between mean and quantile is the same for all rows.""",
     ),
     **SHARED_PARAMETERS,
 }

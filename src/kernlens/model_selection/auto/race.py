@@ -1,8 +1,12 @@
 """Candidates against each other within a time budget.
 
-Every candidate has a first look: it predicts the first split, from at most `LOOK_ROWS` rows. The
-better half goes on, the best first, and predicts the rows of all splits as long as time is left for
-fits of the members to all rows. What was begun is finished, unless it would take far too long.
+One candidate is finished first, whatever the time. Then come waves of candidates, the quick ones
+first. Those of a wave predict the first split, learned from a small sample of its rows; the better
+ones do so from four times as many, and so on (successive halving); and those that are left predict
+the rows of all splits, the best first.
+
+What is done next follows from what was seen, never from the budget: it says only where the sequence
+ends. So more time finishes all that less time finishes, and then more.
 """
 
 from __future__ import annotations
@@ -12,27 +16,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._execution import effective_n_jobs, map_blocks
 from kernlens._reports import StopRequested
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.scores import Score
 from kernlens.model_selection.auto.splits import Split
+from kernlens.model_selection.auto.stacking import MOST_MEMBERS
 from kernlens.model_selection.auto.trials import Outcome, Trial, tried
 
-#: Rows of a first look at most.
+#: Rows of a first look at most, and how many times as many the next look has.
 LOOK_ROWS = 2000
-#: Share of the budget for first looks.
-LOOKS = 0.4
-#: Share of it after which a first look is stopped.
-LATEST_LOOK = 0.6
-#: Share of it after which fits of splits are stopped, so that members can be fitted to all rows.
+MORE_ROWS = 4
+#: Share of the budget after which fits of splits are stopped, so that members can be fitted to all
+#: rows.
 LATEST = 0.9
+#: A first look that takes this many times what it should is given up.
+FAR_TOO_LONG = 8.0
 #: How seconds grow with rows, when they must be guessed.
 GROWTH = 1.3
-#: How many candidates go on, at least, and which share of them.
-AT_LEAST = 5
+#: Fits to all rows take as much longer than those to splits, when they must be guessed.
+RESERVE = 1.3
+#: How many candidates of a wave go on, at least, and which share of them.
+AT_LEAST = 6
 GOING_ON = 0.6
 
 
@@ -54,6 +61,8 @@ class Race:
     seed : int
     tell : callable
         Told of every outcome: stage, number of outcomes so far, best score so far.
+    finished : list of Trial
+        Candidates that have predicted all rows, in the order in which they were finished.
     """
 
     candidates: Sequence[Candidate]
@@ -67,91 +76,137 @@ class Race:
     seed: int
     tell: Callable[[str, int, float], None] = lambda stage, number, best: None
     trials: list[Trial] = field(init=False)
+    finished: list[Trial] = field(default_factory=list, init=False)
     _n_outcomes: int = field(default=0, init=False)
+    _over: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.trials = [Trial(candidate) for candidate in self.candidates]
 
     def run(self) -> None:
-        """Look at all candidates, and go on with the better ones."""
-        self._look_at_all()
-        for trial in self.ranked():
-            if trial.complete(len(self.splits)) or not self._worth(trial):
-                continue
-            self._finish(trial)
-
-    @property
-    def finished(self) -> list[Trial]:
-        """Candidates that have predicted all rows."""
-        return [trial for trial in self.trials if trial.complete(len(self.splits))]
+        """Finish one candidate, and then wave after wave."""
+        for trial in self.trials:
+            if trial.candidate.ours and not any(one.candidate.ours for one in self.finished):
+                self._finish(trial)
+        for wave in sorted({trial.candidate.wave for trial in self.trials}):
+            if not self._over:
+                self._run_wave([one for one in self.trials if one.candidate.wave == wave])
 
     @property
     def best(self) -> float:
-        """The best score of a first look so far."""
+        """The best score so far, of a whole candidate if there is one, else of a look."""
+        whole = [trial.score for trial in self.finished]
         looks = [trial.look[0] for trial in self.trials if trial.look is not None]
-        return max(looks, default=float("nan"))
+        return max(whole or looks, default=float("nan"))
 
-    def ranked(self) -> list[Trial]:
+    # Waves
+
+    def _run_wave(self, trials: Sequence[Trial]) -> None:
+        """Looks at more and more rows, then all splits for those that are left."""
+        going = [one for one in trials if not self._complete(one) and not one.error]
+        for n_rows in self._looks():
+            going = self._better(going)
+            self._look_at(going, n_rows)
+            going = [one for one in going if one.look is not None]
+        for trial in self._not_behind(self._better(going)):
+            if self._over or not self._worth(trial):
+                self._over = True
+                return
+            self._finish(trial)
+
+    def _better(self, trials: Sequence[Trial]) -> list[Trial]:
         """Those that go on, the best first; what they are compared with is always among them."""
-        seen = sorted(
-            (trial for trial in self.trials if trial.look is not None),
-            key=lambda trial: -trial.first_score,
-        )
-        ours = [trial for trial in seen if trial.candidate.ours]
-        others = [trial for trial in seen if not trial.candidate.ours]
+        if any(one.look is None for one in trials):
+            return list(trials)
+        ranked = sorted(trials, key=lambda trial: -trial.first_score)
+        ours = [trial for trial in ranked if trial.candidate.ours]
+        others = [trial for trial in ranked if not trial.candidate.ours]
         number = max(AT_LEAST, round(GOING_ON * len(ours)))
         return [*ours[:1], *others, *ours[1:number]]
 
-    # First looks
+    def _not_behind(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Those of a wave whose look is not worse than half of what earlier waves have finished.
 
-    def _look_at_all(self) -> None:
+        Opinions of weak candidates are noise to a stack.
+        """
+        before = [
+            one.first_score
+            for one in self.finished
+            if one.candidate.ours and np.isfinite(one.first_score)
+        ]
+        return [
+            one
+            for one in trials
+            if one.candidate.wave == 0 or not before or one.first_score >= np.median(before)
+        ]
+
+    # Looks
+
+    def _looks(self) -> list[int]:
+        """Numbers of rows that the first split is learned from, in turn."""
+        n_train = len(self.splits[0].train)
+        sizes = [min(LOOK_ROWS, n_train)]
+        while sizes[-1] * MORE_ROWS < n_train:
+            sizes.append(sizes[-1] * MORE_ROWS)
+        return sizes
+
+    def _look_at(self, trials: Sequence[Trial], n_rows: int) -> None:
         first = self.splits[0]
-        whole = len(first.train) <= LOOK_ROWS
-        rng = np.random.default_rng(self.seed)
-        rows = slice(None) if whole else rng.permutation(len(first.train))[:LOOK_ROWS]
-        n_rows = min(len(first.train), LOOK_ROWS)
+        whole = n_rows == len(first.train)
+        drawn = np.random.default_rng(self.seed).permutation(len(first.train))
+        rows: slice | IntArray = slice(None) if whole else drawn[:n_rows]
 
         def look(trial: Trial) -> None:
-            # Somebody must be there at the end, and there is a line to compare with.
-            must = trial.candidate.ours and not any(t.look for t in self.trials if t.candidate.ours)
-            expected = trial.candidate.cost * self._unit()
-            late = self.budget.spent + expected > LOOKS * self.budget.seconds
-            if self.budget.cancelled or (late and not must):
+            expected = self._expected_look(trial, n_rows)
+            late = self.budget.spent + expected + self._reserve() > LATEST * self.budget.seconds
+            if self._over or self.budget.cancelled or late:
+                self._over = True
                 return
-            outcome = self._tried(trial, 0, rows, None if must else LATEST_LOOK)
+            outcome = self._tried(trial, 0, rows, self._limit(expected))
             if outcome is None or not outcome.whole:
+                trial.error = trial.error or "stopped: a first look took too long"
+                trial.look = None
                 return
-            value = self._score_of(0, outcome.prediction)
+            value = self._score_of([0], [outcome.prediction])
             trial.look = (value, outcome.seconds, n_rows)
             if whole:
                 trial.outcomes[0] = outcome
             self._report("first looks")
 
-        map_blocks(look, self.trials, n_jobs=self.n_jobs)
+        map_blocks(look, [one for one in trials if not one.error], n_jobs=self.n_jobs)
 
-    def _unit(self) -> float:
-        """Seconds of a first look over its cost, as seen so far; 0 before anything was seen."""
-        seen = [one.look[1] / one.candidate.cost for one in self.trials if one.look is not None]
-        return float(np.median(seen)) if seen else 0.0
+    def _limit(self, expected: float) -> float:
+        """Seconds after which a look is stopped."""
+        latest = LATEST * self.budget.seconds
+        return min(latest, self.budget.spent + FAR_TOO_LONG * expected) if expected else latest
 
-    def _score_of(self, number: int, prediction: FloatArray) -> float:
-        test = self.splits[number].test
-        weights = np.ones(len(test)) if self.weights is None else self.weights[test]
-        return self.score.value(self.y[test], prediction, weights)
+    def _expected_look(self, trial: Trial, n_rows: int) -> float:
+        """Seconds of a look: of the last one, or as those of others; 0 before any was seen."""
+        if trial.look is not None:
+            return trial.look[1] * (n_rows / trial.look[2]) ** GROWTH
+        seen = [
+            seconds / one.candidate.cost * (n_rows / rows) ** GROWTH
+            for one in self.trials
+            for seconds, rows in one.seen(self.splits)
+        ]
+        return trial.candidate.cost * float(np.median(seen)) if seen else 0.0
 
     # All splits
 
     def _worth(self, trial: Trial) -> bool:
         """Whether there is time for all splits, and for fits of the members to all rows."""
-        if not any(one.candidate.ours for one in self.finished):
-            return not self.budget.cancelled
         left = [k for k in range(len(self.splits)) if k not in trial.outcomes]
-        n_threads = effective_n_jobs(self.n_jobs)
-        seconds = self.seconds_of_a_fit(trial)
-        rounds = np.ceil(len(left) / n_threads)
-        refits = [self.seconds_of_a_fit(one) for one in (*self.finished, trial)]
-        at_end = max(max(refits), sum(sorted(refits)[-6:]) / n_threads)
-        return rounds * seconds + 1.3 * at_end < self.budget.left
+        rounds = np.ceil(len(left) / effective_n_jobs(self.n_jobs))
+        seconds = rounds * self.seconds_of_a_fit(trial) + self._reserve(trial)
+        return bool(seconds < self.budget.left)
+
+    def _reserve(self, *more: Trial) -> float:
+        """Seconds that fits of members to all rows may take."""
+        refits = [self.seconds_of_a_fit(one) for one in (*self.finished, *more)]
+        if not refits:
+            return 0.0
+        together = sum(sorted(refits)[-MOST_MEMBERS:]) / effective_n_jobs(self.n_jobs)
+        return RESERVE * max(max(refits), together)
 
     def seconds_of_a_fit(self, trial: Trial) -> float:
         """Seconds that a fit to a split takes, or will take."""
@@ -162,24 +217,49 @@ class Race:
         n_train = max(len(split.train) for split in self.splits)
         return seconds * (n_train / n_rows) ** GROWTH
 
+    def _complete(self, trial: Trial) -> bool:
+        return trial.complete(len(self.splits))
+
     def _finish(self, trial: Trial) -> None:
-        first = not any(one.candidate.ours for one in self.finished)
+        """Predict all splits; nobody stops the first one of ours."""
+        must = not any(one.candidate.ours for one in self.finished)
         left = [k for k in range(len(self.splits)) if k not in trial.outcomes]
+        limit = None if must else LATEST * self.budget.seconds
 
         def go(number: int) -> Outcome | None:
-            if self.budget.cancelled:
+            if self.budget.cancelled or trial.error:
                 return None
-            return self._tried(trial, number, slice(None), None if first else LATEST)
+            return self._tried(trial, number, slice(None), limit)
 
         for number, outcome in zip(left, map_blocks(go, left, n_jobs=self.n_jobs), strict=True):
-            if outcome is not None and (outcome.whole or first):
+            if outcome is not None and (outcome.whole or must):
                 trial.outcomes[number] = outcome
-                self._report(trial.candidate.name)
+        if self._complete(trial):
+            numbers = range(len(self.splits))
+            predictions = [trial.outcomes[k].prediction for k in numbers]
+            trial.score = self._score_of(numbers, predictions)
+            if must:
+                self._count_as_look(trial)
+            self.finished.append(trial)
+            self._report(trial.candidate.name)
+
+    def _count_as_look(self, trial: Trial) -> None:
+        """The first split of the first candidate, if looks see all of its rows."""
+        n_train = len(self.splits[0].train)
+        if n_train == self._looks()[-1]:
+            one = trial.outcomes[0]
+            trial.look = (self._score_of([0], [one.prediction]), one.seconds, n_train)
+
+    def _score_of(self, numbers: Sequence[int], predictions: Sequence[FloatArray]) -> float:
+        """Score of the rows that some splits have left out, together."""
+        test = np.concatenate([self.splits[number].test for number in numbers])
+        weights = np.ones(len(test)) if self.weights is None else self.weights[test]
+        return self.score.value(self.y[test], np.concatenate(predictions), weights)
 
     def _tried(
-        self, trial: Trial, number: int, rows: slice | np.ndarray, latest: float | None
+        self, trial: Trial, number: int, rows: slice | IntArray, limit: float | None
     ) -> Outcome | None:
-        """An outcome, or None with the reason in the trial."""
+        """An outcome, or None with the reason in the trial; stopped after `limit` seconds."""
         try:
             return tried(
                 trial.candidate,
@@ -189,9 +269,7 @@ class Race:
                 n_classes=self.n_classes,
                 n_directions=MOST_DIRECTIONS,
                 seed=self.seed,
-                stop=None
-                if latest is None
-                else self.budget.ends_after(latest * self.budget.seconds),
+                stop=None if limit is None else self.budget.ends_after(limit),
                 rows=rows,
                 clock=self.budget.clock,
             )

@@ -18,13 +18,20 @@ from kernlens.model_selection.auto.estimator import BaseAutoLens
 from kernlens.model_selection.auto.inputs import checked_numbers, checked_rows
 from kernlens.model_selection.auto.intervals import conformal_margins
 from kernlens.model_selection.auto.parameters import PARAMETERS
-from kernlens.model_selection.auto.scores import REGRESSION_SCORES, Score
+from kernlens.model_selection.auto.scores import (
+    PINBALL,
+    REGRESSION_SCORES,
+    Score,
+    best_shift,
+    quantile_score,
+)
 from kernlens.model_selection.auto.splits import given_rows
 from kernlens.model_selection.auto.stacking import (
     Stack,
     Stacker,
     Weigh,
     absolute_shares,
+    quantile_shares,
     squared_shares,
 )
 
@@ -59,7 +66,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     table_ : TablePreprocessor
         Turns rows into the prepared columns of the members; ``table_.columns_`` says how.
     best_score_ : float
-        Score of the stack on rows left out, with weights that other folds have chosen.
+        Score of the stack on rows left out; more time never makes it worse.
     components_ : ndarray of shape (n_directions_, n_outputs)
         Directions that the members agree on, for prepared columns in their units (an array of
         numbers is its own prepared table, but for constant columns): eigenvectors of the mean
@@ -77,8 +84,10 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         How much the directions vary between folds, with intervals of their loadings.
     mean_, scale_ : ndarray of shape (n_outputs,)
         Means and standard deviations of the prepared columns.
+    shift_ : float
+        What is added to the mean of the members: 0 unless a quantile is predicted.
     errors_ : ndarray of shape (n_left_out,)
-        y minus the prediction of rows left out.
+        y minus the prediction of rows left out, with weights that the other folds have chosen.
     bounds_ : tuple of float
         What predictions are kept within: the range of y, widened by half of it on both sides.
     seconds_ : float
@@ -114,6 +123,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         self,
         *,
         scoring: str = "auto",
+        quantile: float = 0.5,
         time_budget: float = 60.0,
         cv: Any = None,
         ensemble: bool = True,
@@ -125,6 +135,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         callback: Listener | None = None,
     ) -> None:
         self.scoring = scoring
+        self.quantile = quantile
         self.time_budget = time_budget
         self.cv = cv
         self.ensemble = ensemble
@@ -176,7 +187,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._values(self._prepared(X)).clip(*self.bounds_)
+        return (self._values(self._prepared(X)) + self.shift_).clip(*self.bounds_)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
         """Intervals that contain the target of a new row with a given probability.
@@ -204,9 +215,20 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     def _portfolio(self, y: FloatArray) -> list[Candidate]:
         return portfolio(REGRESSORS, y, len(y))
 
+    @property
+    def _score(self) -> Score:
+        score = super()._score
+        return quantile_score(float(self.quantile)) if score.name == PINBALL else score
+
     def _weigh(self, score: Score) -> Weigh:
+        if score.name == PINBALL:
+            return quantile_shares(float(self.quantile))
         return squared_shares if score.name == "r2" else absolute_shares
 
     def _keep_errors(self, stack: Stack, stacker: Stacker) -> Stack:
-        self.errors_ = stacker.y - stack.prediction
+        self.shift_ = 0.0
+        if stacker.score.name == PINBALL:
+            level = float(self.quantile)
+            self.shift_ = best_shift(stacker.y, stack.crossed, stacker.weights, level)
+        self.errors_ = stacker.y - stack.crossed - self.shift_
         return stack

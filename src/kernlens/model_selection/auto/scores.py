@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from kernlens._array import FloatArray
+from kernlens._quantiles import weighted_quantile
 
 #: Parts of the rows that are left out in turn for a standard error.
 N_PARTS = 20
@@ -83,9 +84,35 @@ def _auc(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
     return float(np.mean(areas)) if areas else 0.5
 
 
+def best_shift(y: FloatArray, prediction: FloatArray, weights: FloatArray, level: float) -> float:
+    """What must be added to predictions to make them the quantile of a level."""
+    return float(weighted_quantile(y - prediction, weights, level))
+
+
+def pinball(errors: FloatArray, weights: FloatArray, level: float) -> float:
+    """Mean of ``level * e`` where e = y - prediction is positive, and ``(level - 1) * e`` else."""
+    return float(np.average(np.maximum(level * errors, (level - 1.0) * errors), weights=weights))
+
+
+def quantile_score(level: float) -> Score:
+    """Score of predictions of a quantile, after the shift that suits the rows best.
+
+    Candidates predict means, and are as good as what they say of the differences between rows.
+    """
+
+    def value(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+        shift = best_shift(y, prediction, weights, level)
+        return -pinball(y - prediction - shift, weights, level)
+
+    return Score(PINBALL, f"-pinball loss of the {level:g} quantile", value)
+
+
+#: The score that needs a level.
+PINBALL = "neg_mean_pinball_loss"
 REGRESSION_SCORES = {
     "r2": Score("r2", "R2", _r2),
     "neg_mean_absolute_error": Score("neg_mean_absolute_error", "-MAE", _mean_absolute),
+    PINBALL: quantile_score(0.5),
 }
 CLASSIFICATION_SCORES = {
     "neg_log_loss": Score("neg_log_loss", "-log loss", _log_loss),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import single_threaded_openmp
@@ -76,6 +77,8 @@ class Trial:
         By the number of the split.
     look : tuple of float or None
         Score and seconds of the first look, and the rows it saw.
+    score : float
+        Of all rows left out; NaN unless it has predicted them.
     error : str
         Why it was given up.
     """
@@ -83,11 +86,17 @@ class Trial:
     candidate: Candidate
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     look: tuple[float, float, int] | None = None
+    score: float = float("nan")
     error: str = ""
 
     def complete(self, n_splits: int) -> bool:
         """Whether it has predicted all rows."""
         return len(self.outcomes) == n_splits
+
+    def seen(self, splits: Sequence[Split]) -> list[tuple[float, int]]:
+        """Seconds and rows of its fits so far."""
+        fits = [(one.seconds, len(splits[k].train)) for k, one in self.outcomes.items()]
+        return fits or ([] if self.look is None else [self.look[1:]])
 
     @property
     def first_score(self) -> float:
@@ -105,9 +114,14 @@ class Trial:
         return max((one.seconds for one in self.outcomes.values()), default=0.0)
 
 
+def last_step(model: Any) -> Any:
+    """The estimator at the end of a pipeline, or the model itself."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
 def feature_learner(model: Any) -> FeatureLearnerMixin | None:
     """The feature learner that a fitted candidate is, or has inside."""
-    inner = getattr(model, "regressor_", model)
+    inner = last_step(getattr(model, "regressor_", model))
     return inner if isinstance(inner, FeatureLearnerMixin) else None
 
 
@@ -115,23 +129,38 @@ def fitted(
     model: Any, X: FloatArray, y: Any, weights: FloatArray | None, stop: Callable[..., bool] | None
 ) -> Any:
     """Fit a candidate on one thread; `stop` may ask it to end early with what it has."""
-    inner = getattr(model, "regressor", model)
+    inner = last_step(getattr(model, "regressor", model))
     known = inner.get_params(deep=False)
     if "callback" in known:
-        inner.set_params(callback=stop, n_jobs=1)
+        inner.set_params(callback=stop)
+    if "n_jobs" in known:
+        inner.set_params(n_jobs=1)
     options: dict[str, Any] = {}
     if weights is not None:
         options = _weights_of(model, weights)
-    # Trees have threads of their own, which would wait for each other beside ours.
-    with warnings.catch_warnings(), single_threaded_openmp():
-        # The leaderboard has what matters of a hundred fits.
-        warnings.simplefilter("ignore")
-        model.fit(X, y, **options)
-    if "callback" in known:
-        # What is kept must not hold on to the clock.
-        for one in (inner, getattr(model, "regressor_", model)):
-            one.set_params(callback=None)
+    try:
+        # Trees have threads of their own, which would wait for each other beside ours.
+        with warnings.catch_warnings(), single_threaded_openmp():
+            # The leaderboard has what matters of a hundred fits.
+            warnings.simplefilter("ignore")
+            model.fit(X, y, **options)
+    finally:
+        if "callback" in known:
+            # What is kept must not hold on to the clock.
+            for one in (inner, last_step(getattr(model, "regressor_", model))):
+                one.set_params(callback=None)
     return model
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether a candidate can predict; an interrupted one has its best state, or none."""
+    if model is None:
+        return False
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def _weights_of(model: Any, weights: FloatArray) -> dict[str, Any]:
