@@ -11,9 +11,9 @@ from kernlens.onnx_export.radial import added_up, finite_squares
 
 
 def brownian_function(graph: Graph, function: BrownianFunction, x: Tensor) -> Tensor:
-    """An expansion in the Brownian kernel."""
-    x = finite_squares(x)
-    distances = added_up(x, function.Z, Tensor.square).sqrt()
-    lengths = x.square().sum().sqrt()
-    values = 0.5 * (lengths + np.sqrt(squared_lengths(function.Z)) - distances)
+    """An expansion in the Brownian kernel, in the form that keeps its digits far out."""
+    x, squares = finite_squares(x), squared_lengths(function.Z)
+    total = added_up(x, function.Z, Tensor.square).sqrt() + x.square().sum().sqrt()
+    ahead = (x @ (2.0 * function.Z.T) - squares) / (total > 0.0).where(total, 1.0)
+    values = 0.5 * (ahead + np.sqrt(squares))
     return values @ function.coefficients.T + function.intercept

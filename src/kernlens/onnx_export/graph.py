@@ -1,6 +1,6 @@
 """A graph of ONNX that is written down like formulas of NumPy.
 
-Every number is in double precision; integers and truth values come only from comparisons and places.
+Every number is in double precision; whole numbers are places, and truth values come of comparisons.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Graph:
             value = float(value)
         return self.constant(value)
 
-    def model(self, outputs: list[tuple[str, Tensor, Any, list[int | None]]], n_columns: int) -> Any:
+    def model(
+        self, outputs: list[tuple[str, Tensor, Any, list[int | None]]], n_columns: int
+    ) -> Any:
         """The whole model, checked.
 
         Parameters

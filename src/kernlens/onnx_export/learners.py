@@ -59,8 +59,9 @@ def decision_values(graph: Graph, model: Any, rows: Tensor) -> Tensor:
         low, high = linear._kernel_range
         # A bias comes last, and is within any bounds.
         beyond = columns.n_inputs - len(low)
-        low, high = np.pad(low, (0, beyond), constant_values=-np.inf), np.pad(
-            high, (0, beyond), constant_values=np.inf
+        low, high = (
+            np.pad(low, (0, beyond), constant_values=-np.inf),
+            np.pad(high, (0, beyond), constant_values=np.inf),
         )
         inputs = inputs.clip(low, high)
     values = WRITERS[type(function)](graph, function, inputs)

@@ -147,12 +147,10 @@ def _undone(transformer: Any, values: Tensor) -> Tensor:
 def _yeo_johnson_undone(values: Tensor, power: float) -> Tensor:
     """The inverse of the Yeo-Johnson transformation."""
     up, down = values.at_least(0.0), values.at_most(0.0)
-    if power == 0.0:
-        above = up.exp() - 1.0
-    else:
-        above = (up * power + 1.0) ** (1.0 / power) - 1.0
-    if power == 2.0:
-        below = 1.0 - (-down).exp()
-    else:
-        below = 1.0 - (1.0 - (2.0 - power) * down) ** (1.0 / (2.0 - power))
-    return (values > 0.0).where(above, below)
+    # The two sides are one function, of the powers p and 2 - p.
+    return (values > 0.0).where(_power_undone(up, power), -_power_undone(-down, 2.0 - power))
+
+
+def _power_undone(size: Tensor, power: float) -> Tensor:
+    grown = size.exp() if power == 0.0 else (size * power + 1.0) ** (1.0 / power)
+    return grown - 1.0

@@ -43,8 +43,8 @@ def kernel_profile(kernel: RadialKernel | DotProductKernel, s: Tensor) -> Pair:
     write = _PROFILES.get(type(kernel))
     if write is None:
         raise ValueError(
-            f"{type(kernel).__name__} is a kernel of your own, which to_onnx cannot write down; fit "
-            "the model with a kernel of kernlens."
+            f"{type(kernel).__name__} is a kernel of your own, which to_onnx cannot write down; "
+            "fit the model with a kernel of kernlens."
         )
     return write(kernel, s)
 

@@ -67,9 +67,7 @@ def implicit_kernel(graph: Graph, function: KernelFunction, x: Tensor) -> Tensor
     return values @ function.dual.T + function.intercept
 
 
-def _stump_sum(
-    graph: Graph, kernel: StumpKernel, function: KernelFunction, x: Tensor
-) -> Tensor:
+def _stump_sum(graph: Graph, kernel: StumpKernel, function: KernelFunction, x: Tensor) -> Tensor:
     """A sum of functions of single columns, whose factors are summed over the rows beforehand."""
     n_columns = function.support.shape[1]
     h = (x / kernel.scale).clip(-LARGEST_ARGUMENT, LARGEST_ARGUMENT)
@@ -87,8 +85,8 @@ def _column_sum(kernel: StumpKernel, h: Tensor, k: FloatArray, dual: FloatArray)
         return values @ dual.T
     if not np.any(points):
         raise ValueError(
-            f"to_onnx cannot write down stumps of the correlation {r:.4g}, so near 1; fit the model "
-            "with a smaller correlation, or with solver='least_squares'."
+            f"to_onnx cannot write down stumps of the correlation {r:.4g}, so near 1; fit the "
+            "model with a smaller correlation, or with solver='least_squares'."
         )
     shares = np.exp(-0.5 * points**2) / np.sqrt(2.0 * np.pi) * (points[1] - points[0])
     steps = smooth_step((h - np.sqrt(r) * points) * float(1.0 / np.sqrt(1.0 - r)))

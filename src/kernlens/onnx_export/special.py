@@ -1,8 +1,8 @@
 """Functions that ONNX has not, or not in double precision, and the interpolation along lines.
 
 Runtimes have the error function and the arc sine for single precision only. Here they are Chebyshev
-series of smooth functions, whose coefficients are computed when a graph is written; errors are a few
-units of the last digit.
+series of smooth functions, whose coefficients are computed when a graph is written; errors are of
+the size of rounding.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ ARC_TERMS = 24
 LIMIT = 37.0
 
 
-def chebyshev(
-    u: Tensor, function: Callable[[FloatArray], FloatArray], n_terms: int
-) -> Tensor:
+def chebyshev(u: Tensor, function: Callable[[FloatArray], FloatArray], n_terms: int) -> Tensor:
     """A smooth function of u in [-1, 1] as a Chebyshev series, summed by Clenshaw's recursion."""
     coefficients = chebinterpolate(function, n_terms)
     double = 2.0 * u
@@ -47,7 +45,9 @@ def normal_distribution(z: Tensor) -> Tensor:
     def scaled(u: FloatArray) -> FloatArray:
         # At u = 1, x is infinite; the limit of the product is 1 / sqrt(pi).
         x = 2.0 * (1.0 + u) / np.maximum(1.0 - u, 1e-300)
-        values: FloatArray = np.where(x < 1e8, erfcx(np.minimum(x, 1e8)) * (np.minimum(x, 1e8) + 2.0), 1.0 / np.sqrt(np.pi))
+        values: FloatArray = np.where(
+            x < 1e8, erfcx(np.minimum(x, 1e8)) * (np.minimum(x, 1e8) + 2.0), 1.0 / np.sqrt(np.pi)
+        )
         return values
 
     series = chebyshev((x - 2.0) / (x + 2.0), scaled, ERFC_TERMS)
