@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._atomic import replacing
@@ -60,11 +61,18 @@ def to_onnx(model: BaseEstimator, path: str | os.PathLike[str] | None = None) ->
     check_is_fitted(model)
     graph = Graph()
     found = written(graph, model, graph.input())
-    made = graph.model(_outputs(graph, found, is_classifier(model)), int(model.n_features_in_))
+    made = graph.model(_outputs(graph, found, is_classifier(model)), _n_columns(model))
     if path is not None:
         with replacing(Path(path)) as part:
             part.write_bytes(made.SerializeToString())
     return made
+
+
+def _n_columns(model: Any) -> int:
+    """Columns that a model takes; the first steps of a pipeline may know nothing of them."""
+    if not isinstance(model, Pipeline):
+        return int(model.n_features_in_)
+    return next(_n_columns(step) for _, step in model.steps if hasattr(step, "n_features_in_"))
 
 
 def _outputs(graph: Graph, found: Written, classifier: bool) -> list[tuple[str, Tensor, Any, Any]]:

@@ -8,6 +8,7 @@ the size of rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebinterpolate
@@ -23,7 +24,7 @@ ARC_TERMS = 24
 LIMIT = 37.0
 
 
-def chebyshev(u: Tensor, function: Callable[[FloatArray], FloatArray], n_terms: int) -> Tensor:
+def chebyshev(u: Tensor, function: Callable[[Any], Any], n_terms: int) -> Tensor:
     """A smooth function of u in [-1, 1] as a Chebyshev series, summed by Clenshaw's recursion."""
     coefficients = chebinterpolate(function, n_terms)
     double = 2.0 * u

@@ -116,9 +116,9 @@ class EmbeddingDisplay(PanelDisplay):
     def _draw_points(self, ax: Axes, points: FloatArray) -> None:
         options: dict[str, Any] = {"s": 14, "linewidths": 0, "rasterized": True}
         if self.colors is None:
-            ax.scatter(*points.T, color=DATA, alpha=0.6, **options)
+            ax.scatter(points[:, 0], points[:, 1], color=DATA, alpha=0.6, **options)
         elif self.colors.dtype.kind == "f":
-            image = ax.scatter(*points.T, c=self.colors, cmap="viridis", **options)
+            image = ax.scatter(points[:, 0], points[:, 1], c=self.colors, cmap="viridis", **options)
             bar = ax.figure.colorbar(image, ax=ax)
             bar.set_label(label(self.color_name, 32), fontsize=9, color=TEXT)
             bar.ax.tick_params(labelsize=8, color=TEXT, labelcolor=TEXT)
@@ -133,11 +133,12 @@ class EmbeddingDisplay(PanelDisplay):
         other = ~np.isin(self.colors, shown)
         if other.any():
             text = f"{len(classes) - len(shown)} others"
-            ax.scatter(*points[other].T, color=OTHERS, label=text, **options)
+            ax.scatter(points[other, 0], points[other, 1], color=OTHERS, label=text, **options)
         for number, one in enumerate(shown):
             rows = self.colors == one
             ax.scatter(
-                *points[rows].T,
+                points[rows, 0],
+                points[rows, 1],
                 color=CLASS_COLORS[number % len(CLASS_COLORS)],
                 marker=CLASS_MARKERS[number // len(CLASS_COLORS)],
                 label=label(str(one), BESIDE),

@@ -160,7 +160,8 @@ class SurfaceDisplay(PanelDisplay):
             *profile.grid, profile.mean, levels=levels, cmap="viridis", extend=beyond
         )
         ax.scatter(
-            *profile.positions.T, c=profile.observed, vmin=levels[0], vmax=levels[-1],
+            profile.positions[:, 0], profile.positions[:, 1], c=profile.observed,
+            vmin=levels[0], vmax=levels[-1],
             cmap="viridis", s=16, edgecolors="white", linewidths=0.4, rasterized=True,
         )  # fmt: skip
         bar = ax.figure.colorbar(image, ax=ax, ticks=levels[::2])

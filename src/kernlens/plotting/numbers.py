@@ -165,8 +165,9 @@ class ConvergenceDisplay(PanelDisplay):
 
     def _draw(self, ax: Axes) -> None:
         values = self.convergence.objective
-        few = {"marker": "o", "markersize": 4} if len(values) <= 30 else {}
-        ax.plot(np.arange(len(values)), values, color=DATA, linewidth=1.8, **few)
+        marker = "o" if len(values) <= 30 else ""
+        places = np.arange(len(values))
+        ax.plot(places, values, color=DATA, linewidth=1.8, marker=marker, markersize=4)
         # A few large steps at the start would hide all others on a linear axis.
         if values.min() > 0 and values.max() > 10 * values.min():
             ax.set_yscale("log")
