@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, PowerTransformer, StandardScaler
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.fitting import FittingMixin
 from kernlens.model_selection.auto.estimator import BaseAutoLens
+from kernlens.model_selection.auto.log_targets import LogTargets
 from kernlens.model_selection.auto.scores import SMALLEST_PROBABILITY
 from kernlens.onnx_export.graph import Graph, Tensor
 from kernlens.onnx_export.learners import decision_values
@@ -134,7 +135,7 @@ def _of_all_classes(graph: Graph, member: Written, n_classes: int) -> Tensor:
 
 def _undone(transformer: Any, values: Tensor) -> Tensor:
     """Targets before a transformer that the automatic regressor may use."""
-    if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is np.exp:
+    if isinstance(transformer, LogTargets):
         return values.exp()
     if type(transformer) is PowerTransformer and transformer.method == "yeo-johnson":
         if transformer.standardize:

@@ -28,7 +28,7 @@ def hermite_kernel(graph: Graph, function: KernelFunction, x: Tensor) -> Tensor:
     other += np.log(kernel.weights)[:, None]
     own = squares @ pull.T
     parts = [
-        (rows @ (r[q] * spread[q] * Z).T + own.column(q) + other[q]).at_most(CUT_LOG).exp()
+        ((rows * (r[q] * spread[q])) @ Z.T + own.column(q) + other[q]).at_most(CUT_LOG).exp()
         for q in range(len(r))
     ]
     values = graph.total(parts) - float(kernel.weights.sum())

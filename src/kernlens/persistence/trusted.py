@@ -13,7 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
-from kernlens import features, kernels, losses, penalties
+from kernlens import features, kernels, losses, penalties, tables
 from kernlens.methods import (
     bkernn,
     brownian_ridge,
@@ -25,6 +25,10 @@ from kernlens.methods import (
     rkhs_weightings,
     sdr,
 )
+from kernlens.model_selection import auto
+from kernlens.model_selection.auto.agreement import FoldStability
+from kernlens.model_selection.auto.leaderboard import Leaderboard, Row
+from kernlens.model_selection.auto.log_targets import LogTargets
 from kernlens.optim.backtracking import StepRule
 
 #: Modules whose public classes may be part of a model.
@@ -32,7 +36,10 @@ _HOMES: tuple[ModuleType, ...] = (
     *(bkernn, brownian_ridge, hkrr, kernel_laplacian, mars),
     *(regfeal, rfm, rkhs_weightings, sdr),
     *(features, kernels, losses, penalties),
+    *(auto, tables),
 )
+#: Parts of models that are not public.
+_PARTS = (StepRule, FoldStability, Leaderboard, Row, LogTargets)
 
 #: What a key of a dictionary may be made by.
 KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "builtins.bool"})
@@ -59,7 +66,7 @@ DATA = {
 @cache
 def own_types() -> tuple[str, ...]:
     """The names of kernlens' classes that may be part of a model, as files have them."""
-    classes: set[type] = {StepRule}
+    classes: set[type] = set(_PARTS)
     for home in _HOMES:
         named = (getattr(home, name) for name in home.__all__)
         classes.update(thing for thing in named if isinstance(thing, type))
