@@ -45,6 +45,7 @@ from kernlens.methods.rkhs_weightings.instantiations import implicit_kernel
 from kernlens.methods.sdr import MAVE, OPG, PHD, SAVE, SIR, DirectionalRegression
 from kernlens.model_selection import regularization_path
 from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
+from kernlens.onnx_export import to_onnx
 from kernlens.optim.backtracking import StepRule
 from kernlens.persistence import ModelFileError, load, save
 from kernlens.tables import TablePreprocessor
@@ -99,6 +100,7 @@ __all__ = [
     "load",
     "regularization_path",
     "save",
+    "to_onnx",
 ]
 
 expose(__name__, __all__, globals())

@@ -18,7 +18,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("reporting", "experiments"),
-    ("plotting", "persistence"),
+    ("plotting", "persistence", "onnx_export"),
     ("inspection", "model_selection"),
     ("methods", "tables"),
     ("base", "metrics", "datasets"),

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.base import is_classifier
@@ -18,12 +19,24 @@ from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PowerTransformer,
+    StandardScaler,
+)
 
 import kernlens
 from families import ESTIMATORS, PUBLIC, UNSUPERVISED, family_of, light
-from kernlens import HKRRRegressor, RFMRegressor, RKHSWeightingRegressor
+from kernlens import (
+    AutoLensClassifier,
+    AutoLensRegressor,
+    HKRRRegressor,
+    RFMRegressor,
+    RKHSWeightingRegressor,
+)
 from kernlens.kernels import RadialKernel
+from kernlens.model_selection.auto.transforms import LogTarget
 from kernlens.persistence.archive import MANIFEST, SCHEMA, unpack
 
 #: Bytes of a file that do not grow with the rows: text, names and headers of arrays.
@@ -131,6 +144,45 @@ def test_a_file_is_at_most_twice_its_arrays(estimator, tmp_path):
     kernlens.save(model, path)
     arrays = sum(value.nbytes for value in vars(model).values() if isinstance(value, np.ndarray))
     assert path.stat().st_size <= 2 * arrays
+
+
+def table(n=150):
+    """Numbers with gaps, words, and many words."""
+    random = np.random.default_rng(0)
+    numbers = random.standard_normal((n, 2))
+    gapped = np.where(random.random(n) < 0.2, np.nan, numbers[:, 1])
+    towns = random.choice(["Bern", "Basel"], n)
+    many = random.choice([f"street {k}" for k in range(50)], n)
+    days = pd.date_range("2020-01-01", periods=n).astype(str)
+    columns = {"age": numbers[:, 0], "gaps": gapped, "town": towns, "street": many, "day": days}
+    return pd.DataFrame(columns), np.exp(2.0 * numbers[:, 0] + (towns == "Bern"))
+
+
+@pytest.mark.parametrize("estimator", [AutoLensRegressor, AutoLensClassifier])
+@pytest.mark.parametrize("inside", [False, True])
+def test_automatic_estimators_of_tables(estimator, inside, tmp_path):
+    X, y = table()
+    model = estimator(time_budget=0.5, random_state=0)
+    model = make_pipeline(kernlens.TablePreprocessor(), model) if inside else model
+    model.fit(X, np.where(y > 1.0, "yes", "no") if is_classifier(model) else y)
+    loaded = again(model, tmp_path)
+    check_same(loaded, model, X)
+    inner, other = (one[-1] if inside else one for one in (loaded, model))
+    assert inner.explanation_ == other.explanation_
+    pd.testing.assert_frame_equal(inner.leaderboard_, other.leaderboard_)
+    content = (tmp_path / "model.skops").read_bytes()
+    arrays = sum(len(part) for name, part in unpack(content).items() if name != SCHEMA)
+    # A leaderboard is text.
+    assert len(content) <= arrays + 3 * FIXED_BYTES
+
+
+def test_every_candidate_of_ours_can_be_saved(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 3))
+    y = np.exp(X[:, 0])
+    for transformer in (LogTarget(), PowerTransformer()):
+        machine = TransformedTargetRegressor(light(RFMRegressor), transformer=transformer)
+        check_same(again(machine.fit(X, y), tmp_path), machine, X)
 
 
 def test_skops_reads_the_file_too(tmp_path):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import kernlens
 from families import light
-from kernlens import BKerNNRegressor, KernelLaplacianClassifier
+from kernlens import AutoLensRegressor, BKerNNRegressor, KernelLaplacianClassifier
 from kernlens.persistence.archive import SCHEMA, pack, unpack
 from persistence.tampered import KINDS, tampered_files
 
@@ -25,13 +25,16 @@ Y = X[:, 0] + np.abs(X[:, 1])
 MODELS = {
     "regressor": lambda: light(BKerNNRegressor).fit(X, Y),
     "classifier": lambda: light(KernelLaplacianClassifier).fit(X, np.where(Y > 0.5, "b", "a")),
+    "automatic": lambda: make_pipeline(
+        StandardScaler(), AutoLensRegressor(time_budget=0.3, random_state=0)
+    ).fit(X, Y),
 }
 #: Kinds whose every file is refused; a flipped bit may be one that nothing depends on.
 ALWAYS = {kind.__name__ for kind in KINDS} - {"flips", "swapped_members", "broken_nodes"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes are those of Linux")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_five_hundred_changed_files(seed, tmp_path):
     name = list(MODELS)[seed]
     whole = tmp_path / "whole.skops"

@@ -5,12 +5,19 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernlens._table import shortened
+
 # From the Okabe-Ito palette, told apart with every common colour blindness and in grey.
 DATA = "#0072B2"
 FIT = "#D55E00"
 BAR = "#56B4E9"
 CHOSEN = "#D55E00"
 TEXT = "#333333"
+
+
+def label(name: str, max_letters: int) -> str:
+    """A name in a picture: shortened, and with dollars that do not begin a formula."""
+    return shortened(name, max_letters).replace("$", r"\$")
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:

@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from kernlens._array import FloatArray
-from kernlens._table import shortened
 from kernlens.inspection import AlphaSearch, ColumnProfile, DirectionProfile, DirectionSummary
-from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, tidy
+from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, label, tidy
 
 #: Letters of names in titles, beside axes and along them: what has a place in a panel.
 IN_TITLE, BESIDE, ALONG = 14, 16, 32
@@ -23,22 +22,30 @@ def draw_column_profile(ax: Axes, profile: ColumnProfile) -> None:
     _scatter(ax, profile.positions, profile.observed)
     tidy(
         ax,
-        f"Against the column {shortened(profile.name, IN_TITLE)}",
-        shortened(profile.name, ALONG),
-        shortened(profile.response_name, ALONG),
+        f"Against the column {label(profile.name, IN_TITLE)}",
+        label(profile.name, ALONG),
+        label(profile.response_name, ALONG),
     )
 
 
 def draw_direction_profile(
-    ax: Axes, profile: DirectionProfile, importance: float, *, standardized: bool = True
+    ax: Axes,
+    profile: DirectionProfile,
+    importance: float,
+    *,
+    standardized: bool = True,
+    legend: bool = False,
 ) -> None:
-    """Scatter of the target along a direction, with the fitted function."""
+    """Scatter of the target along a direction, with the fitted function.
+
+    The first direction has a legend, the others if `legend` says so.
+    """
     _scatter(ax, profile.positions, profile.observed)
     band = ax.fill_between(
         profile.grid, profile.low, profile.high, color=FIT, alpha=0.2, linewidth=0, zorder=2
     )
     (line,) = ax.plot(profile.grid, profile.mean, color=FIT, linewidth=2, zorder=3)
-    if profile.direction == 0:
+    if legend or profile.direction == 0:
         handles: dict[str, Artist] = {"model, mean": line}
         # With a single direction nothing else varies, and there is no band to be seen.
         if np.max(profile.high - profile.low) > 0.01 * np.ptp(profile.observed):
@@ -48,8 +55,8 @@ def draw_direction_profile(
     tidy(
         ax,
         f"Against direction {number} ({importance:.0%})",
-        f"direction {number} ({_unit(standardized)})",
-        shortened(profile.response_name, ALONG),
+        f"direction {number} ({unit_of(standardized)})",
+        label(profile.response_name, ALONG),
     )
 
 
@@ -80,16 +87,17 @@ def draw_loadings(
     ax.set_ylim(max(len(shown), 5) - 0.5, -0.5)
     n_features = summary.loadings.shape[1]
     some = f" ({len(order)} of {n_features})" if n_features > len(order) else ""
-    tidy(ax, f"Loadings{some}", f"direction\n(weights {_unit(summary.standardized)})", "")
+    tidy(ax, f"Loadings{some}", f"direction\n(weights {unit_of(summary.standardized)})", "")
     ax.set_yticks(
-        range(len(order)), [shortened(summary.feature_names[column], BESIDE) for column in order]
+        range(len(order)), [label(summary.feature_names[column], BESIDE) for column in order]
     )
     ax.set_xticks(range(len(weights)), [str(number + 1) for number in range(len(weights))])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
 
 
-def _unit(standardized: bool) -> str:
+def unit_of(standardized: bool) -> str:
+    """What weights, and coordinates along directions, are counted in."""
     return "per standard deviation" if standardized else "in units of X"
 
 
@@ -97,7 +105,7 @@ def draw_shares(
     ax: Axes, names: Sequence[str], shares: FloatArray, title: str, max_bars: int = 12
 ) -> None:
     """Importances as bars, the first name on top; at most `max_bars`, and the title says so."""
-    labels = [shortened(name, BESIDE) for name in names[:max_bars]]
+    labels = [label(name, BESIDE) for name in names[:max_bars]]
     values = list(shares[:max_bars])
     if len(names) > max_bars:
         title = f"{title} ({max_bars} of {len(names)})"

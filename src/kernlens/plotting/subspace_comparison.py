@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from kernlens._table import shortened
 from kernlens.inspection import SubspaceComparison, compare_subspaces
-from kernlens.plotting._style import TEXT, new_figure, tidy
+from kernlens.plotting._style import TEXT, label, new_figure, tidy
 
 #: Letters of the name of a model: those of our classes have a place.
 LETTERS = 26
@@ -88,7 +87,7 @@ class SubspaceComparisonDisplay:
             text = "-" if np.isnan(value) else f"{value:.0f}°"
             color = "white" if value > 45.0 else TEXT
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color=color)
-        short = [shortened(name, LETTERS) for name in found.names]
+        short = [label(name, LETTERS) for name in found.names]
         counts = [f"{name} ({k})" for name, k in zip(short, found.n_directions, strict=True)]
         tidy(ax, "Largest angle between subspaces", "", "")
         ax.set_xticks(range(n_models), short, rotation=40, ha="right")

@@ -12,10 +12,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from kernlens._table import shortened
 from kernlens.base.names import resolve_feature_names
 from kernlens.model_selection import SubspaceStability
-from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, new_figure, tidy
+from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, label, new_figure, tidy
 from kernlens.plotting.panels import BESIDE
 
 #: Size in inches of a figure made here.
@@ -171,7 +170,7 @@ class SubspaceStabilityDisplay:
         # At least five places, so that one or two columns do not become slabs.
         ax.set_ylim(max(len(order), 5) - 0.5, -0.5)
         ax.set_yticks(
-            range(len(order)), [shortened(self.feature_names[column], BESIDE) for column in order]
+            range(len(order)), [label(self.feature_names[column], BESIDE) for column in order]
         )
         some = f" ({len(order)} of {len(entries)})" if len(entries) > len(order) else ""
         sure = f"{self.stability.coverage:.0%} intervals"

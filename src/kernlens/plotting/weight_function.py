@@ -9,12 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernlens.inspection import WeightProfile, weight_profile
-from kernlens.plotting._style import TEXT, new_figure, tidy
+from kernlens.plotting._style import TEXT, label, new_figure, tidy
 
 #: Size in inches of a figure made here.
 FIGURE_SIZE = (9.0, 3.6)
 #: Colours of curves, from the Okabe-Ito palette.
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+#: Letters of the name of a curve.
+LETTERS = 24
 
 
 class WeightFunctionDisplay:
@@ -94,9 +97,9 @@ class WeightFunctionDisplay:
     def _draw_curves(self, ax: Axes) -> None:
         profile = self.profile
         ax.axhline(0.0, color=TEXT, linewidth=0.6)
-        for k, label in enumerate(profile.labels):
+        for k, name in enumerate(profile.labels):
             color = CURVES[k % len(CURVES)]
-            ax.plot(profile.grid[k], profile.values[k], color=color, label=label)
+            ax.plot(profile.grid[k], profile.values[k], color=color, label=label(name, LETTERS))
         where = "threshold (in standard deviations)"
         if not profile.stumps:
             where = "weight along the direction (in sigma)"

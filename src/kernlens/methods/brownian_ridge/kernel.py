@@ -16,13 +16,20 @@ from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
 
 
 def brownian_kernel(X: FloatArray, Z: FloatArray) -> FloatArray:
-    """Values for rows (n, d) and (m, d), (n, m)."""
+    """Values for rows (n, d) and (m, d), (n, m).
+
+    By ``|x| - |x - z| = (2 x . z - |z|^2) / (|x| + |x - z|)``: far from all centres the difference
+    itself has no digits left.
+    """
+    lengths = squared_lengths(Z)
+    ahead = X @ (2.0 * Z.T)
+    ahead -= lengths
     # Exact distances: those of a matrix product are off by the root of the rounding near zero,
     # where this kernel has a kink.
-    values = cdist(X, Z)
-    np.negative(values, out=values)
-    values += np.sqrt(squared_lengths(X))[:, None]
-    values += np.sqrt(squared_lengths(Z))
+    total = cdist(X, Z)
+    total += np.sqrt(squared_lengths(X))[:, None]
+    values: FloatArray = np.divide(ahead, total, out=np.zeros_like(ahead), where=total > 0.0)
+    values += np.sqrt(lengths)
     values *= 0.5
     return values
 
