@@ -85,6 +85,7 @@ def _sliders(what_if: dict[str, Any] | None) -> dict[str, Any] | None:
                 {
                     "values": values,
                     "own": one["own_value"],
+                    "ordered": one["n_ordered"],
                     "predictions": one["predictions"],
                     "texts": [
                         [[formats.number(y) for y in row] for row in of_row]

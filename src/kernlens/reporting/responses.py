@@ -21,6 +21,8 @@ MOVED_ROWS = 100
 #: Points of the surface on both sides, and rows that are moved.
 SURFACE_POINTS = 17
 SURFACE_ROWS = 30
+#: Values of all rows that are moved for one picture, about, and rows that are moved at least.
+MOVED_VALUES, FEWEST_MOVED = 8_000_000, 3
 #: Classes whose probabilities are drawn.
 MOST_CLASSES = 4
 #: Rows that derivatives are averaged over, and columns that are shown.
@@ -62,7 +64,7 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
                 direction=place,
                 target=label,
                 n_points=CURVE_POINTS,
-                max_rows=MOVED_ROWS,
+                max_rows=_moved(inside, CURVE_POINTS, MOVED_ROWS),
             )
             found.append(
                 {
@@ -77,6 +79,12 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _moved(inside: Any, n_points: int, most: int) -> int:
+    """How many rows are moved to so many points: fewer where rows are long."""
+    n_columns = len(inside.feature_names)
+    return int(np.clip(MOVED_VALUES // (n_points * n_columns), FEWEST_MOVED, most))
 
 
 def _cloud(subject: Subject, inside: Any, place: int) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def surfaces_of(subject: Subject) -> list[dict[str, Any]]:
             subject.targets,
             target=label,
             n_points=SURFACE_POINTS,
-            max_rows=SURFACE_ROWS,
+            max_rows=_moved(inside, SURFACE_POINTS**2, SURFACE_ROWS),
         )
         found.append(
             {
