@@ -134,7 +134,9 @@ class Tab:
 @contextmanager
 def browser() -> Iterator[Tab]:
     """A tab of a browser of its own, with an empty profile."""
-    with tempfile.TemporaryDirectory(prefix="kernlens-browser-", ignore_cleanup_errors=True) as home:
+    with tempfile.TemporaryDirectory(
+        prefix="kernlens-browser-", ignore_cleanup_errors=True
+    ) as home:
         process = subprocess.Popen(
             [program(), *FLAGS, f"--user-data-dir={home}", "about:blank"],
             stdout=subprocess.DEVNULL,

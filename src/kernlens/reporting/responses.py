@@ -16,6 +16,8 @@ from kernlens.tables.reading import names_of, take_rows
 
 #: Directions whose curves are shown, points of a curve and rows that are moved.
 MOST_PROFILES = 4
+#: With several classes, each of which has its own curves, fewer directions are enough.
+MOST_OF_CLASSES = 2
 CURVE_POINTS = 41
 MOVED_ROWS = 100
 #: Points of the surface on both sides, and rows that are moved.
@@ -54,6 +56,8 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
     shown = min(int(inside.model.n_directions_), MOST_PROFILES)
     if subject.kind == DIRECTIONS:
         return [_cloud(subject, inside, place) for place in range(shown)]
+    if len(looked_at(subject)) > 1:
+        shown = min(shown, MOST_OF_CLASSES)
     found = []
     for place in range(shown):
         for label in looked_at(subject):
