@@ -48,6 +48,7 @@ from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 from kernlens.onnx_export import to_onnx
 from kernlens.optim.backtracking import StepRule
 from kernlens.persistence import ModelFileError, load, save
+from kernlens.reporting import report
 from kernlens.tables import TablePreprocessor
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "implicit_kernel",
     "load",
     "regularization_path",
+    "report",
     "save",
     "to_onnx",
 ]

@@ -25,6 +25,7 @@ from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
+from kernlens.model_selection.auto.kept import PagesMixin, kept_of
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.scores import Score
@@ -52,7 +53,7 @@ COUNTING = 4.0
 ROWS_FOR_SIGNS = 1000
 
 
-class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
+class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
@@ -141,7 +142,9 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
                     if not self._finished(race):
                         raise
                     self.status_ = Status.INTERRUPTED.value
-                self._conclude(race, Z, budget)
+                chosen = self._conclude(race, Z, budget)
+            places, _ = _left_out_rows(race.splits)
+            self._kept = kept_of(X, labels, weights, places, chosen.crossed, seed)
 
     def _finished(self, race: Race) -> list[Trial]:
         """Candidates that may be members."""
@@ -168,7 +171,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
 
         return tell
 
-    def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> None:
+    def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> Stack:
         """Choose the members, fit them to all rows, and keep what people ask for."""
         trials = self._finished(race)
         if not trials:
@@ -185,6 +188,7 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
         self.member_weights_ = chosen.shares
         self._keep_directions(race, members, chosen.shares, Z)
         self._keep_board(race, trials, chosen, stacker)
+        return chosen
 
     def _stacker(self, race: Race, trials: Sequence[Trial]) -> Stacker:
         """Predictions of the rows that some split has left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -230,5 +231,6 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         if stacker.score.name == PINBALL:
             level = float(self.quantile)
             self.shift_ = best_shift(stacker.y, stack.crossed, stacker.weights, level)
-        self.errors_ = stacker.y - stack.crossed - self.shift_
-        return stack
+        crossed = stack.crossed + self.shift_
+        self.errors_ = stacker.y - crossed
+        return replace(stack, crossed=crossed)
