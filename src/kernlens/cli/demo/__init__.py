@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from kernlens.cli._arguments import seed
 from kernlens.cli._output import prepare_folder, printing, replacing, writing_to
 from kernlens.cli.demo.problems import make_problems
 from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
-
-MAX_SEED = 2**32 - 1  # of numpy's legacy generator, which scikit-learn takes seeds for
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
@@ -33,7 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     )
     parser.add_argument(
         "--seed",
-        type=_seed,
+        type=seed,
         default=0,
         metavar="N",
         help="seed of the data, the folds and the models (default: %(default)s)",
@@ -73,10 +72,3 @@ def _speaker(text: list[str], quiet: bool) -> Callable[[str], None]:
                 print(part, flush=True)
 
     return say
-
-
-def _seed(text: str) -> int:
-    seed = int(text) if text.isdecimal() else -1
-    if not 0 <= seed <= MAX_SEED:
-        raise argparse.ArgumentTypeError(f"expected an integer from 0 to {MAX_SEED}, got {text!r}")
-    return seed

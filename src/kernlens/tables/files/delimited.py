@@ -26,8 +26,6 @@ ROWS_TO_SNIFF = 50
 MOST_NAMES = 5
 
 
-
-
 class DelimitedFile(TableFile):
     """A text file with a row on every line.
 
@@ -157,8 +155,8 @@ class DelimitedFile(TableFile):
             place = re.search(r"row (\d+)", reason)
             row = int(place[1]) + 1 if place else 1
             return (
-                f"A double quote opens in row {row} of {self.name} and is never closed; close it, "
-                "or write it twice if it is part of the cell."
+                f"A double quote opens near line {row} of {self.name} and is never closed; close "
+                "it, or write it twice if it is part of the cell."
             )
         return f"{self.name} cannot be read as a table ({' '.join(reason.split())})."
 

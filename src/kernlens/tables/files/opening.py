@@ -10,7 +10,7 @@ from kernlens.tables.files.arrow import ArrowFile, check_arrow, feather_batches,
 from kernlens.tables.files.delimited import DelimitedFile
 from kernlens.tables.files.errors import TableFileError
 from kernlens.tables.files.json_lines import JsonLinesFile
-from kernlens.tables.files.source import STANDARD_INPUT, local_file, opened
+from kernlens.tables.files.source import GZIP_ENDINGS, STANDARD_INPUT, local_file, opened
 from kernlens.tables.files.table_file import TableFile
 from kernlens.tables.files.text_look import look_at_text
 
@@ -28,7 +28,6 @@ OTHERS = {
     b"\x89HDF": "is an HDF5 file; save the table as CSV or Parquet",
 }
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
-GZIP_ENDINGS = (".gz", ".gzip")
 #: Bytes that tell one format from another.
 HEAD = 4096
 
@@ -82,7 +81,9 @@ def _table_at(path: Path, name: str, delimiter: str | None, header: bool | None)
             )
         return JsonLinesFile(path, name, look)
     ending = _ending(name)
-    return DelimitedFile(path, name, look, delimiter or ("\t" if ending == ".tsv" else None), header)
+    return DelimitedFile(
+        path, name, look, delimiter or ("\t" if ending == ".tsv" else None), header
+    )
 
 
 def _ending(name: str) -> str:

@@ -19,6 +19,7 @@ from kernlens.tables.files.errors import TableFileError
 #: The name of the standard input on a command line.
 STANDARD_INPUT = "-"
 GZIP = b"\x1f\x8b"
+GZIP_ENDINGS = (".gz", ".gzip")
 
 
 @contextmanager
