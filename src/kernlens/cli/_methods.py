@@ -27,15 +27,16 @@ from kernlens.methods.rkhs_weightings import (
 from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 
 AUTO = "auto"
-#: Settings that have options of their own.
+#: Settings that --set has not, and what to do instead.
 OWN_OPTIONS = {
-    "time_budget": "--time-budget",
-    "random_state": "--seed",
-    "n_jobs": "--n-jobs",
-    "verbose": "--quiet",
-    "callback": None,
-    "cv": None,
-    "warm_start": None,
+    "time_budget": "use --time-budget",
+    "random_state": "use --seed",
+    "n_jobs": "use --n-jobs",
+    "verbose": "use --quiet",
+    "callback": "it is a function",
+    "cv": "the folds inside a fit follow from the rows, --groups and --time",
+    "warm_start": "there is no fit before",
+    "include_trees": "models with trees inside cannot be saved",
 }
 
 
@@ -149,9 +150,7 @@ def settings_of(estimator: type, given: list[str]) -> dict[str, Any]:
         if not equals:
             raise CommandError(f"--set needs NAME=VALUE, got {one!r}.")
         if name in OWN_OPTIONS and name in argument_names(estimator):
-            option = OWN_OPTIONS[name]
-            instead = f"use {option}" if option else "the command line sets it by itself"
-            raise CommandError(f"--set cannot set {name!r}: {instead}.")
+            raise CommandError(f"--set cannot set {name!r}: {OWN_OPTIONS[name]}.")
         if name not in allowed:
             raise CommandError(
                 f"{estimator.__name__} has no setting {name!r}{near(name, allowed)}."

@@ -25,7 +25,10 @@ from kernlens.methods import (
     rkhs_weightings,
     sdr,
 )
+from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
+from kernlens.model_selection.auto.logarithm import LogarithmTransformer
 from kernlens.optim.backtracking import StepRule
+from kernlens.tables import TablePreprocessor
 
 #: Modules whose public classes may be part of a model.
 _HOMES: tuple[ModuleType, ...] = (
@@ -33,6 +36,8 @@ _HOMES: tuple[ModuleType, ...] = (
     *(regfeal, rfm, rkhs_weightings, sdr),
     *(features, kernels, losses, penalties),
 )
+#: Further classes that may be part of a model.
+_MORE = (AutoLensClassifier, AutoLensRegressor, LogarithmTransformer, StepRule, TablePreprocessor)
 
 #: What a key of a dictionary may be made by.
 KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "builtins.bool"})
@@ -59,7 +64,7 @@ DATA = {
 @cache
 def own_types() -> tuple[str, ...]:
     """The names of kernlens' classes that may be part of a model, as files have them."""
-    classes: set[type] = {StepRule}
+    classes: set[type] = set(_MORE)
     for home in _HOMES:
         named = (getattr(home, name) for name in home.__all__)
         classes.update(thing for thing in named if isinstance(thing, type))

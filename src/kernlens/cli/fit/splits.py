@@ -35,10 +35,7 @@ def folds_of(problem: Problem, number: int, seed: int) -> list[Split]:
     n_rows = len(problem.y)
     if problem.moments is not None:
         edges = [round(n_rows * k / (number + 1)) for k in range(1, number + 2)]
-        found = [
-            (np.arange(low), np.arange(low, high))
-            for low, high in itertools.pairwise(edges)
-        ]
+        found = [(np.arange(low), np.arange(low, high)) for low, high in itertools.pairwise(edges)]
     elif problem.groups is not None:
         found = _group_folds(problem, number, seed)
     else:

@@ -16,7 +16,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, PowerTransformer, StandardScaler
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from kernlens._array import FloatArray
 from kernlens.methods.bkernn.classifier import BKerNNClassifier
@@ -30,6 +30,7 @@ from kernlens.methods.rfm.classifier import RFMClassifier
 from kernlens.methods.rfm.regressor import RFMRegressor
 from kernlens.methods.rkhs_weightings.classifier import RKHSWeightingClassifier
 from kernlens.methods.rkhs_weightings.regressor import RKHSWeightingRegressor
+from kernlens.model_selection.auto.logarithm import LogarithmTransformer
 
 #: Directions that fits in folds keep; a number given is not counted, which takes three more fits.
 MOST_DIRECTIONS = 10
@@ -106,10 +107,6 @@ def _logistic(n_directions: int | str, seed: int) -> Any:
     return make_pipeline(StandardScaler(), search)
 
 
-def _log() -> Any:
-    return FunctionTransformer(np.log, np.exp, check_inverse=False)
-
-
 LINE = "line"
 TREES = "trees"
 
@@ -125,7 +122,9 @@ REGRESSORS: tuple[Candidate, ...] = (
     _family("RFM, diagonal map with ranks", RFMRegressor, 0.5, metric="diag", ranks=True),
     _family("RFM, product kernel", RFMRegressor, 0.5, False, kernel="product_laplace", ranks=False),
     _of_transformed(
-        "RFM of log y", _log, lambda y: bool(y.min() > 0.0) and abs(skewness(y)) > SKEWED
+        "RFM of log y",
+        LogarithmTransformer,
+        lambda y: bool(y.min() > 0.0) and abs(skewness(y)) > SKEWED,
     ),
     _of_transformed("RFM of Yeo-Johnson y", PowerTransformer, lambda y: abs(skewness(y)) > SKEWED),
     _family("HKRR, Laplace kernel", HKRRRegressor, 3.0, kernel="laplace"),

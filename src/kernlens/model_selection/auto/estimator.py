@@ -26,6 +26,7 @@ from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
 from kernlens.model_selection.auto.race import Race
+from kernlens.model_selection.auto.saved_results import SavedResultsMixin
 from kernlens.model_selection.auto.scores import Score
 from kernlens.model_selection.auto.splits import Rows, Split, chosen_rows, prepared
 from kernlens.model_selection.auto.stacking import Stack, Stacker, Weigh
@@ -49,7 +50,7 @@ COUNTING = 4.0
 ROWS_FOR_SIGNS = 1000
 
 
-class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
+class BaseAutoLens(FeatureLearnerMixin, SavedResultsMixin, BaseEstimator):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
