@@ -47,6 +47,7 @@ from kernlens.model_selection import regularization_path
 from kernlens.model_selection.auto import AutoLensClassifier, AutoLensRegressor
 from kernlens.optim.backtracking import StepRule
 from kernlens.persistence import ModelFileError, load, save
+from kernlens.reporting import report
 from kernlens.tables import TablePreprocessor
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "implicit_kernel",
     "load",
     "regularization_path",
+    "report",
     "save",
 ]
 

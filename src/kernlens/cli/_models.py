@@ -111,7 +111,8 @@ def write_blocks(
             kept = {name: frame[name] for name in arguments.keep}
             writer.write(rows | kept | found)
             n_rows += len(frame)
-    talk(f"{n_rows} rows written to {arguments.output}.")
+    where = "the standard output" if arguments.output == "-" else arguments.output
+    talk(f"{n_rows} rows written to {where}.")
 
 
 def _blocks(arguments: argparse.Namespace, model: Any, talk: Talk) -> Iterator[tuple[Any, Any]]:
@@ -119,7 +120,9 @@ def _blocks(arguments: argparse.Namespace, model: Any, talk: Talk) -> Iterator[t
     chosen = Chosen(model)
     with opened(arguments) as table:
         empty = True
-        for frame in table.blocks(BLOCK_ROWS, text_columns(model)):
+        # What is only written beside the predictions stays as it is spelled.
+        text = text_columns(model) | (set(arguments.keep) - set(column_names(model) or ()))
+        for frame in table.blocks(BLOCK_ROWS, text):
             if len(frame) == 0:
                 continue
             empty = False

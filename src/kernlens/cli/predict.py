@@ -61,10 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_able(model: Any, arguments: argparse.Namespace) -> None:
     name = type(model.steps[-1][1] if hasattr(model, "steps") else model).__name__
     if not hasattr(model, "predict"):
-        raise CommandError(f"a {name} predicts nothing; use 'kernlens transform'.")
+        raise CommandError(f"{name} predicts nothing; use 'kernlens transform'.")
     if arguments.interval is not None and not hasattr(model, "predict_interval"):
         raise CommandError(
-            f"a {name} has no intervals; fit numbers with --method auto, or leave out --interval."
+            f"{name} has no intervals; fit numbers with --method auto, or leave out --interval."
         )
     if arguments.proba and not hasattr(model, "predict_proba"):
-        raise CommandError(f"a {name} predicts numbers, not classes; leave out --proba.")
+        raise CommandError(f"{name} predicts numbers, not classes; leave out --proba.")

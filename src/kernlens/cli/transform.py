@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, (arguments.model, arguments.data))
     model = load_model(arguments.model)
     if not hasattr(model, "transform"):
-        raise CommandError(f"a {type(model).__name__} has no directions to project on.")
+        raise CommandError(f"{type(model).__name__} has no directions to project on.")
 
     def columns_of(X: Any) -> dict[str, Any]:
         features = np.asarray(model.transform(X))

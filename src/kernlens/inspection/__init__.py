@@ -6,6 +6,7 @@ from kernlens.inspection.average_derivatives import AverageDerivatives, average_
 from kernlens.inspection.column_profile import ColumnProfile, column_profile
 from kernlens.inspection.direction_profile import DirectionProfile, direction_profile
 from kernlens.inspection.direction_summary import DirectionSummary, summarize_directions
+from kernlens.inspection.direction_surface import DirectionSurface, direction_surface
 from kernlens.inspection.score_comparison import ScoreComparison, compare_scores
 from kernlens.inspection.subspace_comparison import SubspaceComparison, compare_subspaces
 from kernlens.inspection.weight_profile import WeightProfile, weight_profile
@@ -16,6 +17,7 @@ __all__ = [
     "ColumnProfile",
     "DirectionProfile",
     "DirectionSummary",
+    "DirectionSurface",
     "ScoreComparison",
     "SubspaceComparison",
     "WeightProfile",
@@ -25,6 +27,7 @@ __all__ = [
     "compare_scores",
     "compare_subspaces",
     "direction_profile",
+    "direction_surface",
     "summarize_directions",
     "weight_profile",
 ]

@@ -109,7 +109,7 @@ def direction_profile(
     grid = np.linspace(z.min(), z.max(), n_points)
     moved = np.unique(np.linspace(0, len(rows) - 1, min(max_rows, len(rows))).astype(np.intp))
     steps = grid[:, None] - z[moved]
-    delta = _natural_moves(rows, coordinates)[direction]
+    delta = natural_moves(rows, coordinates)[direction]
     points = rows[moved] + steps[:, :, None] * delta
     predictions = response.predict(points.reshape(-1, rows.shape[1])).reshape(steps.shape)
     low, high = np.percentile(predictions, [10, 90], axis=1)
@@ -125,7 +125,7 @@ def direction_profile(
     )
 
 
-def _natural_moves(X: FloatArray, coordinates: FloatArray) -> FloatArray:
+def natural_moves(X: FloatArray, coordinates: FloatArray) -> FloatArray:
     """Coefficients of the columns on the learned coordinates, (n_directions, n_features)."""
     centered = coordinates - coordinates.mean(axis=0)
     # Coordinates of different columns can differ by orders of magnitude; lstsq cuts small ones.

@@ -24,6 +24,7 @@ from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
+from kernlens.model_selection.auto.kept import PagesMixin, kept_of
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
 from kernlens.model_selection.auto.race import Race
 from kernlens.model_selection.auto.saved_results import SavedResultsMixin
@@ -50,7 +51,7 @@ COUNTING = 4.0
 ROWS_FOR_SIGNS = 1000
 
 
-class BaseAutoLens(FeatureLearnerMixin, SavedResultsMixin, BaseEstimator):
+class BaseAutoLens(FeatureLearnerMixin, PagesMixin, SavedResultsMixin, BaseEstimator):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
@@ -136,7 +137,9 @@ class BaseAutoLens(FeatureLearnerMixin, SavedResultsMixin, BaseEstimator):
                     raise
                 self.status_ = Status.INTERRUPTED.value
             self.table_ = whole
-            self._conclude(race, Z, budget)
+            chosen = self._conclude(race, Z, budget)
+            places, _ = _left_out_rows(race.splits)
+            self._kept = kept_of(X, labels, weights, places, chosen.prediction, seed)
 
     def _finished(self, race: Race) -> list[Trial]:
         """Candidates that may be members."""
@@ -163,7 +166,7 @@ class BaseAutoLens(FeatureLearnerMixin, SavedResultsMixin, BaseEstimator):
 
         return tell
 
-    def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> None:
+    def _conclude(self, race: Race, Z: FloatArray, budget: Budget) -> Stack:
         """Choose the members, fit them to all rows, and keep what people ask for."""
         trials = self._finished(race)
         if not trials:
@@ -179,6 +182,7 @@ class BaseAutoLens(FeatureLearnerMixin, SavedResultsMixin, BaseEstimator):
         self.member_weights_ = chosen.shares
         self._keep_directions(race, members, chosen.shares, Z)
         self._keep_board(race, trials, chosen, stacker)
+        return chosen
 
     def _stacker(self, race: Race, trials: Sequence[Trial]) -> Stacker:
         """Predictions of the rows that some split has left out."""

@@ -11,7 +11,7 @@ from kernlens.model_selection.auto.leaderboard import Leaderboard, Row
 
 
 class SavedResultsMixin(SavedMixin):
-    """Leaderboard and stability as lists and dictionaries, so that files name no types of theirs."""
+    """Leaderboard and stability as plain values, so that files name no types of theirs."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with plain values in the place of results."""

@@ -1,0 +1,90 @@
+"""Numbers as people read them, in one way everywhere on a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernlens._table import significant
+
+#: What stands where there is no number.
+NONE = "\N{EN DASH}"
+#: Wider than a hyphen: numbers with and without it line up.
+MINUS = "\N{MINUS SIGN}"
+#: Keeps the number and what follows on one line.
+SPACE = "\N{NO-BREAK SPACE}"
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number(value: Any) -> str:
+    """Three significant digits; whole numbers whole, and a true minus.
+
+    Examples
+    --------
+    >>> [number(value) for value in (0.51234, 12, -3.5, 1234567, None)]
+    ['0.512', '12', '−3.50', '1,234,567', '–']
+    """
+    if value is None:
+        return NONE
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", MINUS)
+    return significant(value).replace("-", MINUS)
+
+
+def fixed(value: Any, decimals: int = 2) -> str:
+    """A number with so many decimals.
+
+    Examples
+    --------
+    >>> fixed(-0.004), fixed(-1.5, 1), fixed(None)
+    ('0.00', '−1.5', '–')
+    """
+    if value is None:
+        return NONE
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", MINUS)
+
+
+def percent(value: Any) -> str:
+    """A share in per cent, with a decimal where it is small.
+
+    Examples
+    --------
+    >>> [percent(share).replace(SPACE, " ") for share in (0.523, 0.004, 1.0, None)]
+    ['52 %', '0.4 %', '100 %', '–']
+    """
+    if value is None:
+        return NONE
+    digits = 1 if 0.0 < abs(value) < 0.0995 or 0.9905 <= value < 1.0 else 0
+    return f"{fixed(100.0 * value, digits)}{SPACE}%"
+
+
+def score(value: Any, key: str) -> str:
+    """A score: with three decimals if it has no unit, else as any number.
+
+    Examples
+    --------
+    >>> score(0.5, "r2"), score(1234.5, "mae")
+    ('0.500', '1230')
+    """
+    return number(value) if key in ("rmse", "mae") else fixed(value, 3)
+
+
+def word(count: int) -> str:
+    """A small number as a word.
+
+    Examples
+    --------
+    >>> word(2), word(12)
+    ('two', '12')
+    """
+    return WORDS[count] if 0 <= count < len(WORDS) else number(count)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2500, "row")
+    ('1 row', '2,500 rows')
+    """
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
