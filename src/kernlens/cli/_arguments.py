@@ -99,6 +99,6 @@ def _delimiter(text: str) -> str:
     return value
 
 
-def add_talking(parser: argparse.ArgumentParser) -> None:
+def add_talking(parser: argparse._ActionsContainer) -> None:
     """How much is said."""
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tqdm import tqdm
@@ -33,6 +36,25 @@ class Talk:
         self.said.append(sentence)
         if not self.quiet and sys.stderr is not None:
             print(f"kernlens: {sentence}", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def saying_warnings(self) -> Iterator[None]:
+        """Say what the library warns of, each sentence once, instead of lines of its code."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            try:
+                yield
+            finally:
+                texts = [" ".join(str(one.message).split()) for one in caught if _for_users(one)]
+        for text in dict.fromkeys(texts):
+            self(text)
+
+
+def _for_users(caught: warnings.WarningMessage) -> bool:
+    """Whether a warning is about the data, and not about the code of some library."""
+    return issubclass(caught.category, UserWarning) and not issubclass(
+        caught.category, DeprecationWarning | FutureWarning
+    )
 
 
 class Progress:

@@ -64,7 +64,7 @@ def _as_text() -> str:
 
 def _settings(method: Method) -> list[dict[str, str]]:
     """Settings of the regressor, and those that only the classifier has."""
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for estimator in (method.regressor, method.classifier):
         if estimator is None:
             continue

@@ -33,6 +33,7 @@ def hold_out(problem: Problem, share: float, seed: int) -> Split:
 def folds_of(problem: Problem, number: int, seed: int) -> list[Split]:
     """Folds such that every row is held out once; later rows only if rows have a time."""
     n_rows = len(problem.y)
+    found: list[Split]
     if problem.moments is not None:
         edges = [round(n_rows * k / (number + 1)) for k in range(1, number + 2)]
         found = [(np.arange(low), np.arange(low, high)) for low, high in itertools.pairwise(edges)]

@@ -31,7 +31,8 @@ def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
         Names of what was written.
     """
     parts = [_answer(summary), _scores(summary), _directions(summary)]
-    parts.append(f"Wrote {', '.join(files)} to {folder}.")
+    written = f"Wrote {', '.join(files)} to the folder {folder}."
+    parts.append(textwrap.fill(written, WIDTH, break_long_words=False, break_on_hyphens=False))
     if "report.html" in files:
         parts.append(f"The page: {folder / 'report.html'}")
     return "\n\n".join(part for part in parts if part)

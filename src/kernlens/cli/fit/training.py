@@ -75,7 +75,7 @@ def train(recipe: Recipe, part: Problem, talk: Talk) -> Trained:
     begin = time.monotonic()
     interrupted = False
     try:
-        with explained():
+        with explained(), talk.saying_warnings():
             model.fit(part.X, part.y, **_options(recipe, model, last, part))
     except KeyboardInterrupt:
         if not _is_fitted(model):
