@@ -7,6 +7,7 @@ A subcommand is a module with ``add_parser(subparsers)``, which describes its ar
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -38,6 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, 1 if the command failed, 130 if interrupted, 141 if nobody reads what is
         printed any longer. A wrong command line exits with 2.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A name that a terminal has no letters for is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     words = list(sys.argv[1:] if argv is None else argv)
     arguments = make_parser().parse_args(words)
     # The page of a fit says how it was made.

@@ -111,7 +111,7 @@ def _text(path: str, found: dict[str, Any]) -> str:
     if len(columns) > N_COLUMNS:
         lines.append(f"  and {len(columns) - N_COLUMNS} more")
     if found["directions"]:
-        lines.append("Directions: share of the importance, and the largest weights")
+        lines.append("Directions: importance, and the largest weights per standard deviation")
     for place, one in enumerate(found["directions"], start=1):
         weights = "  ".join(
             f"{weight['loading']:+.2f} {shortened(weight['column'])}" for weight in one["weights"]

@@ -1,4 +1,4 @@
-"""``kernlens demo``: two small data sets; scores, directions, pictures and saved models."""
+"""``kernlens demo``: two small data sets; scores, directions, pictures, models and a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kernlens.cli._arguments import seed
 from kernlens.cli._output import prepare_folder, printing, replacing, writing_to
+from kernlens.cli.demo.page import fit_patients
 from kernlens.cli.demo.problems import make_problems
 from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
@@ -17,11 +18,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     """Describe the arguments."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "demo",
-        help="learn directions on two small data sets; writes pictures and models",
+        help="show everything on two small data sets; writes pictures, models and a page",
         description="Fit BKerNN on two small data sets, without network: synthetic data with known "
         "directions, and the diabetes data of scikit-learn. Prints cross-validated scores beside "
         "ridge regression and kernel ridge regression, and the learned directions; writes a "
-        "picture, a model and the printed text to a folder. Takes about half a minute.",
+        "picture, a model and the printed text to a folder. Then writes the second as a CSV file, "
+        "runs 'kernlens fit' on it, and ends with the path of the page. Takes about a minute.",
     )
     parser.add_argument(
         "--output",
@@ -57,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             untrusted = save(done, folder)
         say(study_text(done))
     say(closing_text(folder, problem.name, untrusted))
+    done = fit_patients(folder, arguments.seed, say)
+    say(f"\n{done.text}")
     with writing_to(folder), replacing(folder / "summary.txt") as summary:
         summary.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0

@@ -6,6 +6,7 @@ import argparse
 import json
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,50 @@ from kernlens.cli.fit.study import (
 from kernlens.cli.fit.text import fit_text
 from kernlens.cli.fit.training import Recipe
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_parser", "fit", "run"]
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
+@dataclass(frozen=True)
+class Done:
+    """What came of it.
+
+    Attributes
+    ----------
+    summary : dict
+        As :func:`kernlens.reporting.summarize` has it.
+    folder : Path
+    files : list of str
+    interrupted : bool
+    """
+
+    summary: dict[str, Any]
+    folder: Path
+    files: list[str]
+    interrupted: bool
+
+    @property
+    def text(self) -> str:
+        """What is printed."""
+        return fit_text(self.summary, self.folder, self.files)
+
+
 def run(arguments: argparse.Namespace) -> int:
+    """Fit, write and print."""
+    done = fit(arguments, Talk(arguments.quiet))
+    with printing():
+        if arguments.json:
+            more = {"folder": str(done.folder), "files": done.files}
+            print(json.dumps({**done.summary, **more}, allow_nan=False))
+        elif not arguments.quiet:
+            print(done.text)
+        sys.stdout.flush()
+    return EXIT_INTERRUPTED if done.interrupted else 0
+
+
+def fit(arguments: argparse.Namespace, talk: Talk) -> Done:
     """Fit, check and write."""
-    talk = Talk(arguments.quiet)
     method = method_named(arguments.method)
     _check_options(arguments)
     if arguments.task != "auto":
@@ -58,13 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         problem = problem.part(places(problem))
     study = _studied(recipe, problem, arguments, talk)
     summary, files = _written(study, recipe, arguments, folder, talk)
-    with printing():
-        if arguments.json:
-            print(json.dumps({**summary, "folder": str(folder), "files": files}, allow_nan=False))
-        elif not arguments.quiet:
-            print(fit_text(summary, folder, files))
-        sys.stdout.flush()
-    return EXIT_INTERRUPTED if study.interrupted else 0
+    return Done(summary, folder, files, study.interrupted)
 
 
 def _check_options(arguments: argparse.Namespace) -> None:

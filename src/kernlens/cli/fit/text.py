@@ -12,6 +12,8 @@ from kernlens._table import shortened, significant
 N_DIRECTIONS = 3
 N_COLUMNS = 4
 WIDTH = 80
+#: Signs of good print that some terminals lack.
+PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-", "\u202f": " ", "\u00a0": " "})
 WHERE = {
     "test": "held-out rows",
     "left_out": "rows left out in turn",
@@ -35,7 +37,7 @@ def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
     parts.append(textwrap.fill(written, WIDTH, break_long_words=False, break_on_hyphens=False))
     if "report.html" in files:
         parts.append(f"The page: {folder / 'report.html'}")
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in parts if part).translate(PLAIN)
 
 
 def _answer(summary: dict[str, Any]) -> str:
@@ -68,11 +70,16 @@ def _directions(summary: dict[str, Any]) -> str:
     found = (summary["directions"] or {}).get("directions", [])
     if not found:
         return ""
-    lines = ["Directions: share of the importance, and the largest weights per standard deviation"]
+    lines = ["Directions: importance, and the largest weights per standard deviation"]
     for one in found[:N_DIRECTIONS]:
         columns = sorted(one["columns"], key=lambda column: -abs(column["loading"]))[:N_COLUMNS]
-        weights = "  ".join(f"{c['loading']:+.2f} {shortened(c['name'])}" for c in columns)
-        lines.append(f"  {one['number']}  {one['importance']:4.0%}   {weights}")
+        line = f"  {one['number']}  {one['importance']:4.0%} "
+        for column in columns:
+            more = f"  {column['loading']:+.2f} {shortened(column['name'])}"
+            if len(line) + len(more) > WIDTH:
+                break
+            line += more
+        lines.append(line)
     if len(found) > N_DIRECTIONS:
         lines.append(f"  and {len(found) - N_DIRECTIONS} more")
     return "\n".join(lines)
