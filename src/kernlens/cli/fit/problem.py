@@ -164,7 +164,7 @@ def target_of(name: str, column: Column, task: str) -> tuple[NDArray[Any], str]:
             values = np.array([known.get(text, np.nan) for text in texts], dtype=np.float64)
             values[~np.isfinite(values)] = np.nan
             column, texts = Column("number", values), None
-        elif _are_dates(levels):
+        elif date_format(levels) is not None:
             raise CommandError(f"the target {name!r} has dates; it must have numbers or classes.")
         elif task == REGRESSION:
             place = next(row for row, text in enumerate(texts) if _is_word(text))
@@ -183,14 +183,6 @@ def target_of(name: str, column: Column, task: str) -> tuple[NDArray[Any], str]:
     if task == CLASSIFICATION or (task == "auto" and few):
         return _labels(values, lambda v: text_of(float(v))), CLASSIFICATION
     return values, REGRESSION
-
-
-def _are_dates(levels: NDArray[Any]) -> bool:
-    try:
-        return date_format(levels) is not None
-    except ImportError:
-        # They only look like dates, and are classes then.
-        return False
 
 
 def _is_word(text: str | None) -> bool:
@@ -309,8 +301,7 @@ def _moments(frame: Any, name: str | None) -> FloatArray | None:
     if column.values.dtype != object:
         return column.values
     levels = np.array(sorted({v for v in column.values if v is not None}), dtype=object)
-    with explained():
-        form = date_format(levels) if len(levels) else None
+    form = date_format(levels) if len(levels) else None
     if form is None:
         raise CommandError(
             f"--time names {name!r}, which has values such as {str(levels[0])!r}: they are neither "
