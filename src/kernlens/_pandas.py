@@ -1,4 +1,4 @@
-"""The one place that imports pandas, which is no dependency of the package."""
+"""The one place that imports pandas, and only when something asks for it: it takes its time."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from kernlens._progress import LOGGER
 from kernlens.cli import demo, main
 from kernlens.cli._errors import CommandError
 from kernlens.cli._output import printing, replacing
-from kernlens.cli.demo import models, study
+from kernlens.cli.demo import models, page, study
 from kernlens.cli.demo.problems import DemoProblem, make_problems
 from kernlens.cli.demo.text import _directions, _verdict
 from kernlens.datasets import make_absolute_sum_of_sines
@@ -51,6 +51,7 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         patch.setattr(demo, "make_problems", small_problems)
         patch.setattr(study, "N_FOLDS", 2)
         patch.setattr(models, "N_PARTICLES", SMALL_PARTICLES)
+        patch.setattr(page, "SECONDS", 1.0)
         # A process of its own has set up no log.
         patch.setattr(LOGGER, "hasHandlers", lambda: False)
         assert main(["demo", "--output", str(folder)]) == 0
@@ -59,7 +60,14 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 def test_demo_writes_pictures_models_and_its_text(demo_run: SimpleNamespace) -> None:
     written = sorted(path.name for path in demo_run.folder.iterdir())
-    assert written == ["known.png", "known.skops", "line.png", "line.skops", "summary.txt"]
+    assert written == [
+        *("known.png", "known.skops", "line.png", "line.skops"),
+        *("patients", "patients.csv", "summary.txt"),
+    ]
+    assert demo_run.out.splitlines()[-1] == (
+        f"The page: {demo_run.folder / 'patients' / 'report.html'}"
+    )
+    assert (demo_run.folder / "patients" / "report.html").is_file()
     assert (demo_run.folder / "known.png").read_bytes().startswith(b"\x89PNG")
     assert (demo_run.folder / "summary.txt").read_text(encoding="utf-8") == demo_run.out
 
@@ -109,6 +117,7 @@ def test_quiet_prints_nothing(
 ) -> None:
     monkeypatch.setattr(demo, "make_problems", lambda seed: small_problems(seed)[1:])
     monkeypatch.setattr(study, "N_FOLDS", 2)
+    monkeypatch.setattr(page, "SECONDS", 1.0)
     assert main(["demo", "--quiet", "--output", str(tmp_path), "--seed", "3"]) == 0
     assert capfd.readouterr() == ("", "")
     assert (tmp_path / "summary.txt").read_text(encoding="utf-8").startswith("kernlens ")
@@ -243,7 +252,7 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
         assert exit_info.value.code == 0
         out = capsys.readouterr().out
         assert all(_name(module) in out for module in cli.SUBCOMMANDS if len(arguments) == 1)
-    assert "--output DIR" in out
+        assert ("--output DIR" in out) == (arguments[0] == "demo")
 
 
 @pytest.mark.parametrize("arguments", [[], ["help"]])

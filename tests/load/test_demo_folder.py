@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ def short(monkeypatch):
     monkeypatch.setattr(demo, "make_problems", lambda seed: (line,))
     monkeypatch.setattr(study, "N_FOLDS", 2)
     monkeypatch.setattr(models, "N_PARTICLES", 4)
+    # What `fit` does with a folder has tests of its own.
+    monkeypatch.setattr(demo, "fit_patients", lambda *arguments: SimpleNamespace(text=""))
 
 
 @pytest.fixture

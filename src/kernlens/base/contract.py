@@ -140,7 +140,7 @@ class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             (`get_feature_names_out`), with the entries of `loadings_`: weights of the columns of X
             per standard deviation. The last column, ``importance``, is `feature_importances_`. The
             first row, ``(importance)``, is `component_importances_`, if there is a direction; then
-            one row per column of X, the most important first. Needs pandas to be installed.
+            one row per column of X, the most important first.
         """
         check_is_fitted(self)
         names = resolve_feature_names(self)

@@ -7,17 +7,18 @@ A subcommand is a module with ``add_parser(subparsers)``, which describes its ar
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from kernlens._version import __version__
-from kernlens.cli import demo
+from kernlens.cli import completion, demo, fit, info, methods, predict, report, transform
 from kernlens.cli._errors import CommandError
 from kernlens.cli._output import printing
 
-SUBCOMMANDS = (demo,)
+SUBCOMMANDS = (fit, predict, transform, report, info, methods, demo, completion)
 
 EXIT_FAILED = 1  # argparse itself exits with 2 on a wrong command line
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -38,7 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, 1 if the command failed, 130 if interrupted, 141 if nobody reads what is
         printed any longer. A wrong command line exits with 2.
     """
-    arguments = make_parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A name that a terminal has no letters for is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = make_parser().parse_args(words)
+    # The page of a fit says how it was made.
+    arguments.words = words
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
         return run(arguments)
@@ -65,8 +73,8 @@ def make_parser() -> argparse.ArgumentParser:
         prog="kernlens",
         description="Find the few hidden linear features a target depends on, and predict with "
         "them, using kernels.",
-        epilog="'kernlens help COMMAND' explains a command. From Python: "
-        "from kernlens import BKerNNRegressor, BKerNNClassifier",
+        epilog="'kernlens help COMMAND' explains a command. First steps: 'kernlens demo', then "
+        "'kernlens fit your.csv --target COLUMN'.",
     )
     parser.add_argument("--version", action="version", version=f"kernlens {__version__}")
     # Without a command there is the help.
@@ -74,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in SUBCOMMANDS:
         subparser = module.add_parser(subparsers)
-        subparser.set_defaults(run=module.run)
+        subparser.set_defaults(run=module.run, parser=parser)
     explained = dict(subparsers.choices)
     helper = subparsers.add_parser("help", help="print this help, or that of a command")
     helper.add_argument("command", nargs="?", choices=[*explained], help="what to explain")

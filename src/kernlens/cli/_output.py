@@ -12,14 +12,14 @@ from kernlens.cli._errors import CommandError
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path, option: str = "--output") -> Iterator[None]:
     """Turn a failure to write into one sentence that says what to do."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(
-            f"cannot write to the folder {folder} ({reason}); choose another one with --output."
+            f"cannot write to the folder {folder} ({reason}); choose another one with {option}."
         ) from error
 
 
@@ -35,12 +35,22 @@ def printing() -> Iterator[None]:
         raise CommandError(f"cannot write to the standard output ({reason}).") from error
 
 
-def prepare_folder(folder: Path) -> None:
+def prepare_folder(folder: Path, option: str = "--output") -> None:
     """Make the folder, and find out before any long work whether files can be written there."""
-    with writing_to(folder):
+    with writing_to(folder, option):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+
+
+def claim_folder(folder: Path, force: bool) -> None:
+    """Prepare a folder whose files are ours to replace: it is empty, or `force` says so."""
+    if not force and folder.is_dir() and any(folder.iterdir()):
+        raise CommandError(
+            f"the folder {folder} is not empty; choose another one with --out, or replace the "
+            "files in it with --force."
+        )
+    prepare_folder(folder, "--out")
 
 
 @contextmanager

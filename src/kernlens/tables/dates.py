@@ -1,8 +1,7 @@
 """Dates: found in text, and taken apart into the parts of a calendar.
 
-Dates are microseconds since 1970 by the clock of their zone. Text in the form of ISO 8601 is read
-by Python itself; other forms are recognised by skrub, which is imported only then. Nothing of skrub
-is kept in a fitted model, so that saved models name no types of its own.
+Dates are microseconds since 1970 by the clock of their zone. Text is dates if all of it has one
+form, that of ISO 8601 or one of a list: the same text is read in the same way everywhere.
 """
 
 from __future__ import annotations
@@ -20,6 +19,17 @@ from kernlens._array import FloatArray
 MICROSECONDS_OF_A_DAY = 86_400e6
 #: The form of dates that needs nothing but Python.
 ISO = "ISO 8601"
+#: Other forms, in the order in which they are tried: where all days are also months, points mean
+#: that days come first, and other signs that months do, as in most programs.
+FORMS = tuple(
+    date + clock
+    for date in (
+        *("%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y"),
+        *("%d %B %Y", "%d %b %Y", "%d-%b-%Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y"),
+        *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%y"),
+    )
+    for clock in ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+)
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
 #: Three numbers, or two numbers and the name of a month; what has neither is no date.
 _LIKE_DATE = re.compile(
@@ -36,24 +46,18 @@ def date_format(levels: NDArray[Any]) -> str | None:
         return ISO if not np.isnan(parse_dates(levels, ISO)).any() else None
     if not all(_LIKE_DATE.search(level) for level in levels):
         return None
+    # Days beyond the twelfth, which are no months, come last and are looked at first.
+    ordered = np.sort(levels)[::-1]
+    return next((form for form in FORMS if _all_have(ordered, form)), None)
+
+
+def _all_have(levels: NDArray[Any], form: str) -> bool:
     try:
-        import pandas
-        import skrub
-    except ImportError as error:
-        raise ImportError(
-            f"Text such as {str(levels[0])!r} may be dates, which needs skrub to be read: "
-            'python -m pip install "kernlens[tables]", or make the column one of dates or of '
-            "categories."
-        ) from error
-    try:
-        # Sorted, so that a guess from the first ones does not depend on the order of rows; the last
-        # come first, among them days beyond the twelfth, which are no months.
-        ordered = np.sort(levels)[::-1].tolist()
-        found = skrub.ToDatetime().fit(pandas.Series(ordered, name="dates"))
-    except skrub.core.RejectColumn:
-        return None
-    form: str | None = found.format_
-    return form
+        for level in levels.tolist():
+            datetime.datetime.strptime(level, form)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_dates(levels: NDArray[Any], form: str) -> FloatArray:

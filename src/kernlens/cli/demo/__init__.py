@@ -1,4 +1,4 @@
-"""``kernlens demo``: two small data sets; scores, directions, pictures and saved models."""
+"""``kernlens demo``: two small data sets; scores, directions, pictures, models and a page."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from kernlens.cli._arguments import seed
 from kernlens.cli._output import prepare_folder, printing, replacing, writing_to
+from kernlens.cli.demo.page import fit_patients
 from kernlens.cli.demo.problems import make_problems
 from kernlens.cli.demo.study import save, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
-
-MAX_SEED = 2**32 - 1  # of numpy's legacy generator, which scikit-learn takes seeds for
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
     """Describe the arguments."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "demo",
-        help="learn directions on two small data sets; writes pictures and models",
+        help="show everything on two small data sets; writes pictures, models and a page",
         description="Fit BKerNN on two small data sets, without network: synthetic data with known "
         "directions, and the diabetes data of scikit-learn. Prints cross-validated scores beside "
         "ridge regression and kernel ridge regression, and the learned directions; writes a "
-        "picture, a model and the printed text to a folder. Takes about half a minute.",
+        "picture, a model and the printed text to a folder. Then writes the second as a CSV file, "
+        "runs 'kernlens fit' on it, and ends with the path of the page. Takes about a minute.",
     )
     parser.add_argument(
         "--output",
@@ -33,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     )
     parser.add_argument(
         "--seed",
-        type=_seed,
+        type=seed,
         default=0,
         metavar="N",
         help="seed of the data, the folds and the models (default: %(default)s)",
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             untrusted = save(done, folder)
         say(study_text(done))
     say(closing_text(folder, problem.name, untrusted))
+    done = fit_patients(folder, arguments.seed, say)
+    say(f"\n{done.text}")
     with writing_to(folder), replacing(folder / "summary.txt") as summary:
         summary.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0
@@ -73,10 +76,3 @@ def _speaker(text: list[str], quiet: bool) -> Callable[[str], None]:
                 print(part, flush=True)
 
     return say
-
-
-def _seed(text: str) -> int:
-    seed = int(text) if text.isdecimal() else -1
-    if not 0 <= seed <= MAX_SEED:
-        raise argparse.ArgumentTypeError(f"expected an integer from 0 to {MAX_SEED}, got {text!r}")
-    return seed

@@ -18,8 +18,8 @@ N_DIRECTIONS = 5
 def opening_text(folder: Path) -> str:
     """What is going to happen."""
     return (
-        f"kernlens {__version__} demo: two data sets, about half a minute.\n"
-        f"Pictures and models go to the folder {folder}."
+        f"kernlens {__version__} demo: two data sets, about a minute.\n"
+        f"Pictures, models and a page go to the folder {folder}."
     )
 
 

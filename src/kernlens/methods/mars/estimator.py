@@ -217,7 +217,7 @@ class BaseSplines(FittingMixin):
         Returns
         -------
         pandas.DataFrame
-            A row per term, in the units of X and y. Needs pandas to be installed.
+            A row per term, in the units of X and y.
         """
         return self.summary().to_frame()
 

@@ -330,7 +330,7 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         -------
         pandas.DataFrame
             As that of the other estimators, with a row for every column of ``table_.transform(X)``
-            and `output_importances_`. Needs pandas to be installed.
+            and `output_importances_`.
         """
         check_is_fitted(self)
         return self._frame_of(
