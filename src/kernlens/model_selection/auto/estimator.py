@@ -35,6 +35,7 @@ from kernlens.model_selection.auto.trials import (
     feature_learner,
     fitted,
     predicted,
+    speechless,
 )
 from kernlens.subspace import rising_signs
 from kernlens.tables.preprocessor import TablePreprocessor
@@ -127,15 +128,16 @@ class BaseAutoLens(FeatureLearnerMixin, BaseEstimator):
                 self._teller(stack, budget),
             )
             self.status_ = Status.CONVERGED.value
-            try:
-                race.run()
-            except KeyboardInterrupt:
-                budget.cancel()
-                if not self._finished(race):
-                    raise
-                self.status_ = Status.INTERRUPTED.value
             self.table_ = whole
-            self._conclude(race, Z, budget)
+            with speechless():
+                try:
+                    race.run()
+                except KeyboardInterrupt:
+                    budget.cancel()
+                    if not self._finished(race):
+                        raise
+                    self.status_ = Status.INTERRUPTED.value
+                self._conclude(race, Z, budget)
 
     def _finished(self, race: Race) -> list[Trial]:
         """Candidates that may be members."""
