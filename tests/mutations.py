@@ -503,6 +503,12 @@ FAULTS = (
         "methods/brownian_ridge",
     ),
     Fault(
+        "onnx_export/graph.py",
+        "        if self._operators.get(name) != operator:",
+        "        if self._operators.get(name) is not None:",
+        "onnx_export",
+    ),
+    Fault(
         "model_selection/subspace_variation.py",
         "    return np.stack([estimate - high, estimate - low])",
         "    return np.stack([estimate + low, estimate + high])",

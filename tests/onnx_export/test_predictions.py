@@ -28,8 +28,8 @@ from kernlens.features.weightings import CustomWeighting
 from kernlens.kernels.radial import GeneralizedLaplaceKernel, RadialKernel
 from kernlens.model_selection.auto.transforms import ClippedColumns, LogTarget
 
-#: Relative to the largest value of an output.
-CLOSE = 1e-5
+#: Relative to a value, or to a thousandth of the largest one.
+CLOSE = 1e-7
 
 
 def run(model, X):

@@ -44,7 +44,7 @@ def to_onnx(model: BaseEstimator, path: str | os.PathLike[str] | None = None) ->
 
     Notes
     -----
-    Predictions equal those of the model to about ten digits, also far from all rows, and rows of
+    Predictions equal those of the model to seven digits at least, also far from all rows. Rows of
     float32 must be converted first. Rows are not looked at: NaN gives NaN where the model refuses.
 
     Examples

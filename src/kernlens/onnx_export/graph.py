@@ -16,6 +16,8 @@ OPSET = 18
 IR_VERSION = 8
 #: Name of the rows that a model takes.
 INPUT = "X"
+#: A product with a single number.
+SCALED = "scaled"
 #: What a file of the format can hold.
 MOST_BYTES = 2**31 - 1
 
@@ -40,6 +42,8 @@ class Graph:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self.initializers: list[Any] = []
         self.n_bytes = 0
+        self._operators: dict[str, str] = {}
+        self._single: set[str] = set()
 
     def input(self) -> Tensor:
         """The rows that the model takes."""
@@ -60,14 +64,32 @@ class Graph:
             self.initializers.append(self.onnx.numpy_helper.from_array(whole, name))
             self._constants[key] = name
             self.n_bytes += len(content)
+            if array.size == 1:
+                self._single.add(name)
         return Tensor(self, self._constants[key])
 
     def apply(self, operator: str, *inputs: Any, **attributes: Any) -> Tensor:
         """The value of an operator of ONNX; arrays and numbers among its inputs are constants."""
         names = [self._tensor(one).name for one in inputs]
+        if operator in ("Mul", "Div") and not self._single.isdisjoint(names):
+            names = [self._kept_apart(name, "MatMul") for name in names]
+        elif operator == "MatMul":
+            names = [self._kept_apart(name, SCALED) for name in names]
         out = f"n{len(self.nodes)}"
+        scaled = operator in ("Mul", "Div") and not self._single.isdisjoint(names)
+        self._operators[out] = SCALED if scaled else operator
         self.nodes.append(self.onnx.helper.make_node(operator, names, [out], **attributes))
         return Tensor(self, out)
+
+    def _kept_apart(self, name: str, operator: str) -> str:
+        """The same value behind a step that changes nothing, if it comes from this operator.
+
+        onnxruntime joins a product of matrices and one with a number, which it then has in single
+        precision.
+        """
+        if self._operators.get(name) != operator:
+            return name
+        return self.apply("Max", Tensor(self, name), -np.inf).name
 
     def concatenated(self, parts: list[Tensor]) -> Tensor:
         """Columns of several tensors side by side."""

@@ -30,6 +30,19 @@ def weighted(n=25, seed=1):
 # The kernel
 
 
+def test_far_from_all_centres_the_kernel_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((5, 3))
+    ahead = rng.standard_normal((4, 3))
+    ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
+    # |x| - |x - z| tends to z along x as x goes away, here by 1e12 or 1e100 of its own length.
+    limit = 0.5 * (np.linalg.norm(Z, axis=1) + ahead @ Z.T)
+    for distance in (1e12, 1e100):
+        np.testing.assert_allclose(brownian_kernel(distance * ahead, Z), limit, rtol=1e-10)
+    np.testing.assert_allclose(brownian_kernel(np.zeros((2, 3)), Z), 0.0, atol=1e-15)
+    np.testing.assert_array_equal(brownian_kernel(np.zeros((1, 3)), np.zeros((1, 3))), [[0.0]])
+
+
 def test_the_kernel_is_the_formula():
     X, Z = sample()[0], sample(n=7, seed=2)[0]
     Z[0] = 0.0
