@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import zipfile
 
+import numpy as np
 import pytest
 
 from kernlens.persistence.archive import MANIFEST, SCHEMA, pack, unpack
-from kernlens.persistence.errors import Damaged
+from kernlens.persistence.arrays import check_array
+from kernlens.persistence.errors import Damaged, Oversized
 
 MEMBERS = {SCHEMA: b"{}", "0.npy": b"first", "1.npy": b"other"}
 
@@ -36,3 +38,14 @@ def test_a_whole_archive_with_other_members_is_refused(changed):
             archive.writestr(name, content)
     with pytest.raises(Damaged, match="not what was written"):
         unpack(forged.getvalue())
+
+
+def test_an_array_has_exactly_the_data_that_it_announces():
+    packed = io.BytesIO()
+    np.save(packed, np.arange(6.0).reshape(2, 3))
+    content = packed.getvalue()
+    check_array(content)
+    with pytest.raises(Damaged, match="more data"):
+        check_array(content + b"x")
+    with pytest.raises(Oversized):
+        check_array(content[:-1])

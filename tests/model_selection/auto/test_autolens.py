@@ -154,6 +154,11 @@ def test_pairs_of_rows_that_are_none_are_refused(cv):
         fitted(cv=cv)
 
 
+def test_a_splitter_that_wants_more_rows_is_refused():
+    with pytest.raises(ValueError, match=r"^cv cannot split these rows: .*\.$"):
+        AutoLensRegressor(cv=TimeSeriesSplit(9)).fit(np.ones((5, 1)), np.arange(5.0))
+
+
 def test_rows_may_be_given_as_places_or_masks():
     mask = np.arange(120) < 80
     one = fitted(cv=[(mask, ~mask)])

@@ -49,7 +49,10 @@ def given_rows(cv: Any, y: Any, groups: Any) -> Rows | None:
     """Rows of every split of a splitter or an iterable of the user; None for a number of folds."""
     if cv is None or isinstance(cv, int | np.integer):
         return None
-    found = list(cv.split(np.zeros((len(y), 1)), y, groups) if hasattr(cv, "split") else cv)
+    try:
+        found = list(cv.split(np.zeros((len(y), 1)), y, groups) if hasattr(cv, "split") else cv)
+    except ValueError as error:
+        raise ValueError(f"cv cannot split these rows: {error}") from error
     rows = [_pair(one, len(y)) for one in found if hasattr(one, "__len__") and len(one) == 2]
     if not rows or len(rows) < len(found):
         raise ValueError("cv must give pairs: rows to learn from and rows to predict.")
