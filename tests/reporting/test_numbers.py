@@ -12,8 +12,8 @@ from kernlens.inspection import (
     average_derivatives,
     compare_subspaces,
     direction_profile,
-    direction_surface,
     summarize_directions,
+    surface_profile,
 )
 from kernlens.model_selection import SubspaceStability
 from kernlens.reporting import formats, render, summarize
@@ -138,23 +138,10 @@ def test_curves_and_surfaces(regressor):
         given = direction_profile(model, X, y, direction=place, n_points=41, max_rows=100)
         for name in ("grid", "mean", "low", "high", "positions", "observed"):
             np.testing.assert_array_equal(one[name], getattr(given, name))
-    given = direction_surface(model, X, y, n_points=17, max_rows=30)
+    given = surface_profile(model, X, y, n_points=17, max_rows=30, reach=None)
     (surface,) = summary["surfaces"]
-    np.testing.assert_array_equal(surface["mean"], given.mean)
-
-
-def test_a_surface_has_the_profiles_inside(regressor):
-    model, X, y, *_ = regressor
-    surface = direction_surface(model, X, y, n_points=5, max_rows=3)
-    # One row moved along both directions is predicted as it is where it was.
-    alone = direction_surface(model, X[[0, 40, 79]], y[[0, 40, 79]], n_points=5, max_rows=3)
-    assert surface.mean.shape == alone.mean.shape == (5, 5)
-    z = model.transform(X)
-    np.testing.assert_allclose(surface.first, np.linspace(z[:, 0].min(), z[:, 0].max(), 5))
-    moved = X[:1] + (surface.first[2] - z[0, 0]) * np.zeros(4)
-    assert model.predict(moved).shape == (1,)
-    with pytest.raises(ValueError, match="two different ones of the 2 directions"):
-        direction_surface(model, X, y, directions=(1, 1))
+    np.testing.assert_array_equal(surface["mean"], given.mean.T)
+    np.testing.assert_array_equal(surface["first"], given.grid[0])
 
 
 def test_what_happens_to_a_row_is_what_the_model_predicts(automatic):

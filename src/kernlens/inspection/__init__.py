@@ -7,7 +7,6 @@ from kernlens.inspection.column_profile import ColumnProfile, column_profile
 from kernlens.inspection.convergence import Convergence, convergence
 from kernlens.inspection.direction_profile import DirectionProfile, direction_profile
 from kernlens.inspection.direction_summary import DirectionSummary, summarize_directions
-from kernlens.inspection.direction_surface import DirectionSurface, direction_surface
 from kernlens.inspection.score_comparison import ScoreComparison, compare_scores
 from kernlens.inspection.spectrum import Spectrum, spectrum
 from kernlens.inspection.subspace_comparison import SubspaceComparison, compare_subspaces
@@ -21,7 +20,6 @@ __all__ = [
     "Convergence",
     "DirectionProfile",
     "DirectionSummary",
-    "DirectionSurface",
     "ScoreComparison",
     "Spectrum",
     "SubspaceComparison",
@@ -34,7 +32,6 @@ __all__ = [
     "compare_subspaces",
     "convergence",
     "direction_profile",
-    "direction_surface",
     "spectrum",
     "summarize_directions",
     "surface_profile",

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from sklearn.utils import check_consistent_length
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._table import Table
 from kernlens.base.tabular import Tabular
 from kernlens.inspection._response import make_response
 from kernlens.inspection._unwrapped import unwrap
 from kernlens.inspection.direction_profile import natural_moves
 
-#: Points of the plane farther from every row than this share of its width have no value.
+#: Points of the plane farther from every row than this share of its width have no value by default.
 REACH = 0.1
 
 
@@ -70,6 +70,7 @@ def surface_profile(
     target: Any = None,
     n_points: int = 30,
     max_rows: int = 100,
+    reach: float | None = REACH,
 ) -> SurfaceProfile:
     """Partial dependence of a fitted model on two learned directions.
 
@@ -90,6 +91,9 @@ def surface_profile(
         Points along each direction.
     max_rows : int, default=100
         At most this many rows, evenly spaced, are moved; `positions` and `observed` have all.
+    reach : float or None, default=0.1
+        Points of the plane farther from every row than this share of its width have no value; with
+        None all points have one.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def surface_profile(
     grid = (np.linspace(low[0], high[0], n_points), np.linspace(low[1], high[1], n_points))
     points = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
     width = np.where(high > low, high - low, 1.0)
-    near = KDTree(positions / width).query(points / width)[0] <= REACH
+    near = _near(points / width, positions / width, reach)
     moved = np.unique(np.linspace(0, len(rows) - 1, min(max_rows, len(rows))).astype(np.intp))
     steps = points[near][:, None] - positions[moved]
     # One row of points after the other keeps the arrays small.
@@ -121,6 +125,13 @@ def surface_profile(
         mean=mean.reshape(n_points, n_points),
         response_name=response.name,
     )
+
+
+def _near(points: FloatArray, rows: FloatArray, reach: float | None) -> BoolArray:
+    if reach is None:
+        return np.ones(len(points), dtype=bool)
+    found: BoolArray = KDTree(rows).query(points)[0] <= reach
+    return found
 
 
 def _check_directions(directions: tuple[int, int], n_directions: int) -> None:

@@ -132,7 +132,7 @@ class SensitivityDisplay(PanelDisplay):
 def _name_of(model: Any, found: AverageDerivatives, target: int) -> str:
     if not is_classifier(model):
         return found.target_names[target] if found.target_names else "y"
-    classes: Any = getattr(model, "classes_", ())
-    if found.mean.ndim == 1 and len(classes):
+    classes = list(getattr(model, "classes_", []))
+    if found.mean.ndim == 1 and classes:
         return f"log-odds of {classes[-1]}"
     return f"the score of {found.target_names[target]}"

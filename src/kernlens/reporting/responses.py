@@ -10,7 +10,7 @@ from kernlens._array import FloatArray
 from kernlens.inspection._response import make_response
 from kernlens.inspection.average_derivatives import average_derivatives
 from kernlens.inspection.direction_profile import direction_profile
-from kernlens.inspection.direction_surface import direction_surface
+from kernlens.inspection.surface_profile import surface_profile
 from kernlens.reporting.subject import CLASSES, DIRECTIONS, Subject, unwrapped
 from kernlens.tables.reading import names_of, take_rows
 
@@ -117,20 +117,21 @@ def surfaces_of(subject: Subject) -> list[dict[str, Any]]:
         return []
     found = []
     for label in looked_at(subject):
-        surface = direction_surface(
+        surface = surface_profile(
             inside.model,
             inside.rows,
             subject.targets,
             target=label,
             n_points=SURFACE_POINTS,
             max_rows=_moved(inside, SURFACE_POINTS**2, SURFACE_ROWS),
+            reach=None,
         )
         found.append(
             {
                 "response": response_name(subject, label),
-                "first": surface.first,
-                "second": surface.second,
-                "mean": surface.mean,
+                "first": surface.grid[0],
+                "second": surface.grid[1],
+                "mean": surface.mean.T,
                 "positions": surface.positions,
             }
         )
