@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernlens import RKHSWeightingRegressor
+from kernlens.reporting import summarize
 from pages import LIGHT, automatic_classifier, automatic_regressor, classes, mixed, numbers
 
 
@@ -28,3 +29,13 @@ def regressor():
     """A regressor of numbers, with rows held out."""
     X, y = numbers()
     return RKHSWeightingRegressor(**LIGHT).fit(X[:80], y[:80]), X[:80], y[:80], X[80:], y[80:]
+
+
+@pytest.fixture(scope="session")
+def summaries(automatic, classified, regressor):
+    """The summary of each of them, with the rows held out."""
+    fits = {"automatic": automatic, "classified": classified, "regressor": regressor}
+    return {
+        name: summarize(model, X, y, X_test=X_test, y_test=y_test)
+        for name, (model, X, y, X_test, y_test) in fits.items()
+    }

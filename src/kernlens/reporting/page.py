@@ -146,6 +146,7 @@ def _environment() -> Any:
         "fixed": formats.fixed,
         "percent": formats.percent,
         "score": formats.score,
+        "entry": formats.entry,
     }
     environment.globals |= {
         "bars": bars,
