@@ -13,7 +13,10 @@ N_DIRECTIONS = 3
 N_COLUMNS = 4
 WIDTH = 80
 #: Signs of good print that some terminals lack.
-PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-", "\u202f": " ", "\u00a0": " "})
+PLAIN = str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "\u202f": " ", "\u00a0": " "}
+    | {"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"}
+)
 WHERE = {
     "test": "held-out rows",
     "left_out": "rows left out in turn",
@@ -42,7 +45,7 @@ def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
 
 def _answer(summary: dict[str, Any]) -> str:
     parts = summary["answer"]["parts"]
-    return "\n".join(textwrap.fill(" ".join(part["text"].split()), WIDTH) for part in parts[:2])
+    return "\n".join(textwrap.fill(part["text"], WIDTH) for part in parts[:2])
 
 
 def _scores(summary: dict[str, Any]) -> str:
