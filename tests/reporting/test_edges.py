@@ -202,6 +202,9 @@ def test_two_and_thirty_classes():
         page = render(summary)
         assert (summary["classes"]["confusion"] is not None) == (n_classes == 2)
         assert len(summary["classes"]["by_class"]) == n_classes
+        outputs = summary["derivatives"]["outputs"]
+        assert len(outputs) == (0 if n_classes == 2 else 4)
+        assert ("and 26 are not" in page) == (n_classes == 30)
         assert len(page) < 1_000_000
 
 
