@@ -177,7 +177,9 @@ def test_noise_is_said_to_be_noise():
     model = BrownianKernelRidge(n_directions="auto", random_state=0).fit(X[:100], y[:100])
     summary = summarize(model, X[:100], y[:100], X_test=X[100:], y_test=y[100:])
     assert summary["answer"]["predicts"] is False
-    assert "not shown to predict better than a constant" in render(summary)
+    page = render(summary)
+    assert "not shown to predict better than a constant" in page
+    assert "may be noise" in page
 
 
 def test_no_direction_and_a_constant_prediction():
@@ -202,6 +204,9 @@ def test_two_and_thirty_classes():
         page = render(summary)
         assert (summary["classes"]["confusion"] is not None) == (n_classes == 2)
         assert len(summary["classes"]["by_class"]) == n_classes
+        outputs = summary["derivatives"]["outputs"]
+        assert len(outputs) == (0 if n_classes == 2 else 4)
+        assert ("and 26 are not" in page) == (n_classes == 30)
         assert len(page) < 1_000_000
 
 

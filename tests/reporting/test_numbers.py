@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn import metrics
 
+from kernlens import BrownianKernelRidge
 from kernlens.inspection import (
     average_derivatives,
     compare_subspaces,
@@ -17,6 +19,8 @@ from kernlens.inspection import (
 )
 from kernlens.model_selection import SubspaceStability
 from kernlens.reporting import formats, render, summarize
+from kernlens.reporting.directions import agreement_of
+from kernlens.reporting.plain import plain
 from kernlens.reporting.quality import evaluated
 from kernlens.reporting.scores import class_scores, regression_scores, resampled
 from kernlens.reporting.subject import make_subject
@@ -197,6 +201,20 @@ def test_the_leaderboard_and_the_members(automatic, summaries):
     if len(model.members_) > 1:
         angles = compare_subspaces(model.members_, model.member_names_).largest_angles
         np.testing.assert_allclose(summary["agreement"]["largest_angles"], angles)
+
+
+def test_members_are_compared(regressor, summaries):
+    model, X, y, *_ = regressor
+    other = BrownianKernelRidge(alpha=0.1, n_directions=1).fit(X, y)
+    ensemble = SimpleNamespace(member_names_=["<one>", "two"], members_=[model, other])
+    found = plain(agreement_of(ensemble))
+    given = compare_subspaces([model, other], ["<one>", "two"])
+    assert found["largest_angles"] == given.largest_angles.tolist()
+    assert found["n_directions"] == [2, 1]
+    page = render(summaries["regressor"] | {"agreement": found})
+    assert 'id="agreement"' in page
+    assert f"{formats.fixed(given.largest_angles[0, 1], 0)}°" in page
+    assert agreement_of(model) is None
 
 
 @pytest.mark.parametrize("name", ["automatic", "classified"])

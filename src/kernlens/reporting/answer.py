@@ -17,6 +17,13 @@ PLACES = {
 }
 
 
+#: What is said of a model that is not shown to predict.
+MEANS_NOTHING = (
+    "All that follows describes what the model made of the rows it learned from. It is not shown "
+    "to say anything about other rows, and may be noise."
+)
+
+
 def answer_of(summary: dict[str, Any]) -> dict[str, Any]:
     """Paragraphs of the answer, the first of which says how well the model predicts.
 
@@ -31,15 +38,17 @@ def answer_of(summary: dict[str, Any]) -> dict[str, Any]:
         ``predicts`` (True, False, or None where it cannot be said) and ``parts``, each with a
         ``topic`` and a ``text``.
     """
+    better = predicts(summary)
     parts = [
         ("How well it predicts", _how_well(summary)),
+        ("What that means", MEANS_NOTHING if better is False else ""),
         ("Beside simpler models", _beside(summary)),
         ("How many directions", _how_many(summary)),
         ("Which columns", _which(summary)),
         ("How sure the directions are", _how_sure(summary)),
     ]
     return {
-        "predicts": predicts(summary),
+        "predicts": better,
         "parts": [{"topic": topic, "text": text} for topic, text in parts if text],
     }
 
@@ -123,7 +132,7 @@ def _of_classes(
     if loss is not None:
         text += (
             f" The log loss of its probabilities is {fixed(loss['value'], 3)}"
-            f"{_interval(loss, scores['coverage'], lambda value: fixed(value, 3))}; that of the "
+            f"{_interval(loss, scores['coverage'], _three)}; that of the "
             f"shares of the classes is {fixed(constant.get('log_loss'), 3)}."
         )
     return text
@@ -135,6 +144,10 @@ def _interval(score: dict[str, Any], coverage: float, shown: Any) -> str:
     return f" ({percent(coverage)} interval {shown(score['low'])} to {shown(score['high'])})"
 
 
+def _three(value: float) -> str:
+    return fixed(value, 3)
+
+
 def _from_board(board: Any) -> str:
     if board is None:
         return ""
@@ -142,8 +155,8 @@ def _from_board(board: Any) -> str:
     if final is None:
         return ""
     return (
-        f"On rows that were left out in turn, {board['score_name']} is {_with_bounds(final)} "
-        f"(with its {percent(board['coverage'])} interval)."
+        f"On rows that were left out in turn, {board['score_name']} is "
+        f"{fixed(final['score'], 3)}{_interval(final, board['coverage'], _three)}."
     )
 
 

@@ -156,6 +156,11 @@ def derivatives_of(subject: Subject) -> dict[str, Any]:
         method = "differences"
     scale = np.asarray(inside.model.scale_)
     mean, size = np.atleast_2d(mean * scale), np.atleast_2d(size * scale)
+    n_outputs = len(mean)
+    if len(outputs) == n_outputs > MOST_CLASSES:
+        # One for every class: those whose curves are drawn.
+        known = [list(subject.model.classes_).index(label) for label in looked_at(subject)]
+        mean, size, outputs = mean[known], size[known], [outputs[place] for place in known]
     order = np.argsort(-size.max(axis=0), kind="stable")[:MOST_DERIVATIVES]
     order = order[size.max(axis=0)[order] > 0.0]
     classes = subject.kind == CLASSES
@@ -174,6 +179,7 @@ def derivatives_of(subject: Subject) -> dict[str, Any]:
             for place in order
         ],
         "n_not_shown": mean.shape[1] - len(order),
+        "n_outputs_not_shown": n_outputs - len(mean),
     }
 
 
