@@ -13,7 +13,7 @@ import numpy as np
 
 from fuzz.arrays import Array
 from fuzz.draws import Generator, chance, pick, pick_by
-from fuzz.economy import bounded, quick_value
+from fuzz.economy import SECONDS, bounded, quick_value
 from fuzz.estimators import estimator_of, family_of, parameters_of, task_of
 from fuzz.forms import FORMS, INPUT_FORMS, TARGET_FORMS
 from fuzz.inputs import draw_inputs, draw_rows, draw_shape
@@ -125,7 +125,7 @@ def _draw_parameters(rng: Generator, estimator: str, n_columns: int) -> dict[str
         # Not all of them have threads or draw anything.
         drawn = {name: value for name, value in drawn.items() if name in listed}
     if chance(rng, ALL_DEFAULTS) or not listed:
-        return drawn
+        return {**drawn, "time_budget": SECONDS} if "time_budget" in listed else drawn
     classes = task_of(estimator) == "classes"
     for name in _arguments(estimator):
         quick = quick_value(family, name, listed[name].kind, rng)

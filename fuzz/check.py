@@ -12,7 +12,7 @@ import numpy as np
 
 from fuzz.arrays import Array
 from fuzz.cases import Case
-from fuzz.estimators import estimator_of, own_files, task_of
+from fuzz.estimators import FLAT, estimator_of, family_of, own_files, task_of
 from fuzz.looks import Look, looks_at
 from fuzz.outcomes import FITTED, REFUSED, Finding, Outcome
 from fuzz.refusals import is_refusal, is_sentence, our_line
@@ -122,10 +122,11 @@ class _Trial:
 
     def _look_at_everything(self) -> None:
         y = self.case.y
+        columns = y is not None and y.ndim == 2 and family_of(self.case.estimator) not in FLAT
         sizes = {
             "X": len(self.case.X),
             "rows": len(self.case.rows),
-            "targets": y.shape[1] if y is not None and y.ndim == 2 else 0,
+            "targets": y.shape[1] if columns else 0,
         }
         monotone = falls(self.case.parameters)
         model, task = self.names["model"], task_of(self.case.estimator)

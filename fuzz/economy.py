@@ -57,6 +57,8 @@ QUICK: dict[str, Draw] = {
 WORDED_INIT = ("BKerNN", "RegFeaL")
 #: Counts of steps that are all done if they are asked for: they are never huge.
 STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6, "n_updates": 20, "n_permutations": 40}
+#: Seconds that a fit may be told to take: those of the default are as many as a case has.
+SECONDS = 2.0
 
 
 def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:
@@ -72,7 +74,9 @@ def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:
 
 
 def bounded(name: str, value: Any) -> Any:
-    """A drawn value, with counts of steps kept low."""
+    """A drawn value, with counts of steps and seconds kept low."""
+    if name == "time_budget" and isinstance(value, float):
+        return min(value, SECONDS)
     most = STEPS.get(name)
     if most is None or not isinstance(value, int) or isinstance(value, bool):
         return value

@@ -21,7 +21,10 @@ FAMILIES = (
     "RandomKitchenSinks",
     "KernelLaplacian",
     "MARS",
+    "AutoLens",
 )
+#: Families with one target, whose predictions have no second axis.
+FLAT = ("AutoLens",)
 
 
 def public_names() -> list[str]:

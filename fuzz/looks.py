@@ -123,10 +123,12 @@ def looks_at(model: Any, task: str, sizes: dict[str, int], monotone: bool) -> It
 
 def _attributes(model: Any, monotone: bool) -> Iterator[Look]:
     d = model.n_features_in_
+    # Directions of the automatic mode are those of the table that it has prepared.
+    columns = len(getattr(model, "output_importances_", range(d)))
     kept = getattr(model, "n_directions_", None)
     judges: dict[str, Any] = {
-        "components_": shaped((kept, d)),
-        "loadings_": shaped((kept, d), orthonormal),
+        "components_": shaped((kept, columns)),
+        "loadings_": shaped((kept, columns), orthonormal),
         "component_importances_": shaped((kept,), shares),
         "feature_importances_": shaped((d,), shares),
         "objective_": shaped(()),

@@ -29,6 +29,7 @@ HOMES = (
     "sklearn.ensemble",
     "sklearn.kernel_ridge",
     "sklearn.linear_model",
+    "sklearn.model_selection",
     "sklearn.neighbors",
     "fuzz.objects",
     "fractions",

@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from fuzz.draws import Generator, chance, count, pick, positive
 from fuzz.objects import (
@@ -28,6 +29,7 @@ from kernlens.methods.kernel_laplacian.parameters import (
 from kernlens.methods.mars.parameters import ColumnGroups, SomeColumns
 from kernlens.methods.rkhs_weightings.parameters import Correlation
 from kernlens.methods.sdr.parameters import Shrinkage
+from kernlens.model_selection.auto.parameters import Folds
 
 #: What is no value of nearly any parameter.
 ODD_VALUES: tuple[Any, ...] = (
@@ -206,6 +208,13 @@ def _(kind: MissingLabel, rng: Generator, setting: Setting) -> Any:
 @draw_value.register
 def _(kind: Shrinkage, rng: Generator, setting: Setting) -> Any:
     return pick(rng, ("auto", 0.0, 1.0, 1e-3, 0.3, 1e-12 if setting.wild else 0.1))
+
+
+@draw_value.register
+def _(kind: Folds, rng: Generator, setting: Setting) -> Any:
+    # Pairs of the user may have places that are not there, which are refused.
+    pairs = [([0, 1, 2, 3], [4, 5]), ([2, 3, 4, 5], [0, 1, 3])]
+    return pick(rng, (None, 2, 3, 10**9, KFold(), pairs, [([True, False] * 5, [0])]))
 
 
 @draw_value.register

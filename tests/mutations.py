@@ -538,6 +538,97 @@ FAULTS = (
         "        return (member @ inputs) / len(inputs)",
         "methods/sdr/test_inverse_regression.py",
     ),
+    Fault(
+        "methods/rfm/kernel.py",
+        "            matrix *= term.weight",
+        "            pass",
+        "methods/rfm",
+    ),
+    Fault(
+        "methods/rfm/forms.py",
+        "                elif step < -gaps[i, k]:",
+        "                elif step < gaps[i, k]:",
+        "methods/rfm",
+    ),
+    Fault(
+        "methods/mars/_sweep.py",
+        "            squares += delta * (2.0 * moment + delta * mass_above)",
+        "            squares += delta * (moment + delta * mass_above)",
+        "methods/mars",
+    ),
+    Fault(
+        "methods/mars/_sweep.py",
+        "                    gain += (rest_sum[t] - slopes[t] * line_sum) ** 2",
+        "                    gain += rest_sum[t] ** 2",
+        "methods/mars",
+    ),
+    Fault(
+        "methods/mars/pruning.py",
+        "    return n_terms + penalty * (n_terms - 1) / 2.0",
+        "    return n_terms + penalty * n_terms / 2.0",
+        "methods/mars",
+    ),
+    Fault(
+        "methods/mars/terms.py",
+        "                    if other != place:",
+        "                    if other < place:",
+        "methods/mars",
+    ),
+    # Tables, the automatic mode, files
+    Fault(
+        "tables/target_means.py",
+        "    return min(within * rows / (between - within), float(len(target)))",
+        "    return min(within / (between - within), float(len(target)))",
+        "tables",
+    ),
+    Fault(
+        "tables/target_means.py",
+        "encode(fit_encoders(codes[rest], T[rest]), codes[~rest])",
+        "encode(fit_encoders(codes, T), codes[~rest])",
+        "tables",
+    ),
+    Fault(
+        "tables/dates.py",
+        "(days.astype(np.int64) + 3) % 7 + 1",
+        "(days.astype(np.int64) + 4) % 7 + 1",
+        "tables",
+    ),
+    Fault(
+        "model_selection/auto/intervals.py",
+        "np.ceil(np.round((n + 1) * (1.0 + coverage) / 2.0, 9))",
+        "np.floor(np.round((n + 1) * (1.0 + coverage) / 2.0, 9))",
+        "model_selection/auto",
+    ),
+    Fault(
+        "model_selection/auto/stacking.py",
+        "            prediction[out] = mixed(chosen[:, out], self._shares(members, ~out))",
+        "            prediction[out] = mixed(chosen[:, out], self._shares(members))",
+        "model_selection/auto",
+    ),
+    Fault(
+        "model_selection/auto/scores.py",
+        "        spread = np.var(np.array(others)) * (n_parts - 1)",
+        "        spread = np.var(np.array(others))",
+        "model_selection/auto",
+    ),
+    Fault(
+        "model_selection/auto/agreement.py",
+        "        total += share * (rows.T * one.importances) @ rows",
+        "        total += (rows.T * one.importances) @ rows",
+        "model_selection/auto",
+    ),
+    Fault(
+        "persistence/archive.py",
+        "        total.update(content)",
+        "        pass",
+        "persistence",
+    ),
+    Fault(
+        "persistence/arrays.py",
+        "    if announced < present:",
+        "    if False:",
+        "persistence",
+    ),
 )
 
 

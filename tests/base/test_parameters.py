@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.model_selection import KFold
 
 from families import PUBLIC, UNSUPERVISED, family_of
 from kernlens._parameters import (
@@ -26,6 +27,7 @@ from kernlens._parameters import (
     Regularization,
     argument_names,
 )
+from kernlens.model_selection.auto.parameters import Folds
 
 KINDS = [
     Flag(),
@@ -42,6 +44,7 @@ KINDS = [
     Or((np.ndarray,), Choice(("auto",))),
     Listed(Regularization()),
     Listed(Count(words=("auto",))),
+    Folds(),
 ]
 GOOD = [
     (Flag(), False),
@@ -64,6 +67,11 @@ GOOD = [
     (Listed(Count()), [1, 2]),
     (Listed(Regularization()), np.array([0.1, 0.2])),
     (Anything(), ...),
+    (Folds(), None),
+    (Folds(), np.int64(2)),
+    (Folds(), KFold()),
+    (Folds(), [([0], [1])]),
+    (Folds(), iter(())),
 ]
 
 

@@ -25,7 +25,7 @@ MODULES = [
         f"kernlens.{name}"
         for name in (
             *("datasets", "features", "inspection", "kernels", "losses", "metrics"),
-            *("model_selection", "penalties", "plotting"),
+            *("model_selection", "penalties", "plotting", "reporting"),
         )
     ),
 ]
@@ -85,7 +85,7 @@ print(json.dumps([name for name in sys.argv[1:] if name in set(sys.modules) - be
 
 
 def test_importing_the_package_loads_nothing_that_a_fit_does_not_need():
-    unwanted = ["matplotlib", "pandas", "polars", "skops", "torch", "dask"]
+    unwanted = ["jinja2", "contourpy", "matplotlib", "pandas", "polars", "skops", "torch", "dask"]
     finished = subprocess.run(
         [sys.executable, "-c", SCRIPT, *unwanted], capture_output=True, text=True, check=True
     )

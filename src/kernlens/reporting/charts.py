@@ -11,8 +11,9 @@ from markupsafe import Markup
 from kernlens.reporting.formats import MINUS, number
 from kernlens.reporting.svg import Axis, Drawing, round_step
 
-#: Levels of a surface at most; the style sheet has a shade for each.
+#: Levels of a surface at most, and shades of the style sheet, which few levels take the ends of.
 MOST_LEVELS = 9
+N_SHADES = 11
 RESIDUAL = f"observed {MINUS} predicted"
 
 
@@ -79,17 +80,23 @@ def surface(one: dict[str, Any], name: str) -> Markup:
             for outline, ends in zip(points, offsets, strict=True)
             for begin, end in pairwise(ends)
         ]
-        drawing.polygons(rings, f"level level-{place}")
+        drawing.polygons(rings, f"level level-{shade_of(place, len(levels))}")
     places = one["positions"]
     drawing.points([place[0] for place in places], [place[1] for place in places], "points faint")
     return drawing.svg()
 
 
+def shade_of(place: int, n_levels: int) -> int:
+    """The shade of what lies between two levels."""
+    return round(place * (N_SHADES - 1) / max(1, n_levels - 2))
+
+
 def legend_of(surface: dict[str, Any]) -> list[dict[str, Any]]:
     """Shades with the values that they stand for."""
+    levels = levels_of(surface)
     return [
-        {"level": place, "text": f"{number(below)} to {number(above)}"}
-        for place, (below, above) in enumerate(pairwise(levels_of(surface)))
+        {"level": shade_of(place, len(levels)), "text": f"{number(below)} to {number(above)}"}
+        for place, (below, above) in enumerate(pairwise(levels))
     ]
 
 

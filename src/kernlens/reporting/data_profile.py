@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._table import significant
+from kernlens.reporting.formats import entry
 from kernlens.reporting.subject import CLASSES, Subject
 from kernlens.tables.reading import Column, as_frame, names_of, read_array, read_frame
 
@@ -47,7 +47,7 @@ class Read:
             return _date(float(value))
         if self.kind == "boolean":
             return "true" if value else "false"
-        return significant(float(value)) if self.is_numeric else str(value)
+        return entry(float(value)) if self.is_numeric else str(value)
 
     def values_to_try(self, n_values: int, n_levels: int) -> tuple[IntArray, list[str]]:
         """Rows that have values worth trying, in order, and these as text."""
@@ -150,6 +150,7 @@ def _column(one: Read, missing: float, prepared: dict[str, tuple[str, bool]]) ->
             found["range"] = [_date(float(mark)) for mark in marks]
         else:
             found["quartiles"] = np.quantile(present, [0.0, 0.25, 0.5, 0.75, 1.0])
+            found["mean"] = present.mean()
             found["histogram"] = _histogram(present)
     else:
         levels, counts = np.unique(present.astype(str), return_counts=True)

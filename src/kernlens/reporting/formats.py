@@ -57,6 +57,18 @@ def percent(value: Any) -> str:
     return f"{fixed(100.0 * value, digits)}{SPACE}%"
 
 
+def entry(value: Any) -> str:
+    """A value of a column: whole numbers whole, also those that are kept as others.
+
+    Examples
+    --------
+    >>> entry(3.0), entry(1234.5), entry(None)
+    ('3', '1230', '–')
+    """
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e6
+    return number(int(value)) if whole else number(value)
+
+
 def score(value: Any, key: str) -> str:
     """A score: with three decimals if it has no unit, else as any number.
 

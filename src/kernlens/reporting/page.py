@@ -85,6 +85,7 @@ def _sliders(what_if: dict[str, Any] | None) -> dict[str, Any] | None:
                 {
                     "values": values,
                     "own": one["own_value"],
+                    "ordered": one["n_ordered"],
                     "predictions": one["predictions"],
                     "texts": [
                         [[formats.number(y) for y in row] for row in of_row]
@@ -145,6 +146,7 @@ def _environment() -> Any:
         "fixed": formats.fixed,
         "percent": formats.percent,
         "score": formats.score,
+        "entry": formats.entry,
     }
     environment.globals |= {
         "bars": bars,

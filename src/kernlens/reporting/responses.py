@@ -16,11 +16,15 @@ from kernlens.tables.reading import names_of, take_rows
 
 #: Directions whose curves are shown, points of a curve and rows that are moved.
 MOST_PROFILES = 4
+#: With several classes, each of which has its own curves, fewer directions are enough.
+MOST_OF_CLASSES = 2
 CURVE_POINTS = 41
 MOVED_ROWS = 100
 #: Points of the surface on both sides, and rows that are moved.
 SURFACE_POINTS = 17
 SURFACE_ROWS = 30
+#: Values of all rows that are moved for one picture, about, and rows that are moved at least.
+MOVED_VALUES, FEWEST_MOVED = 8_000_000, 3
 #: Classes whose probabilities are drawn.
 MOST_CLASSES = 4
 #: Rows that derivatives are averaged over, and columns that are shown.
@@ -52,6 +56,8 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
     shown = min(int(inside.model.n_directions_), MOST_PROFILES)
     if subject.kind == DIRECTIONS:
         return [_cloud(subject, inside, place) for place in range(shown)]
+    if len(looked_at(subject)) > 1:
+        shown = min(shown, MOST_OF_CLASSES)
     found = []
     for place in range(shown):
         for label in looked_at(subject):
@@ -62,7 +68,7 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
                 direction=place,
                 target=label,
                 n_points=CURVE_POINTS,
-                max_rows=MOVED_ROWS,
+                max_rows=_moved(inside, CURVE_POINTS, MOVED_ROWS),
             )
             found.append(
                 {
@@ -77,6 +83,12 @@ def profiles_of(subject: Subject) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _moved(inside: Any, n_points: int, most: int) -> int:
+    """How many rows are moved to so many points: fewer where rows are long."""
+    n_columns = len(inside.feature_names)
+    return int(np.clip(MOVED_VALUES // (n_points * n_columns), FEWEST_MOVED, most))
 
 
 def _cloud(subject: Subject, inside: Any, place: int) -> dict[str, Any]:
@@ -111,7 +123,7 @@ def surfaces_of(subject: Subject) -> list[dict[str, Any]]:
             subject.targets,
             target=label,
             n_points=SURFACE_POINTS,
-            max_rows=SURFACE_ROWS,
+            max_rows=_moved(inside, SURFACE_POINTS**2, SURFACE_ROWS),
         )
         found.append(
             {

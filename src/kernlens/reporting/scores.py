@@ -133,7 +133,7 @@ def _values(scores: list[dict[str, Any]]) -> dict[str, Any]:
 def area(rows: Evaluated) -> float | None:
     """The area under the ROC curve, the mean over classes against the rest if there are more."""
     assert rows.probabilities is not None and rows.classes is not None
-    if len(np.unique(rows.y)) < len(rows.classes):
+    if set(rows.y.tolist()) != set(rows.classes.tolist()):
         return None
     scores: Any = rows.probabilities
     if len(rows.classes) == 2:

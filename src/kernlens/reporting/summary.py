@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernlens._execution import single_threaded_blas
+from kernlens.inspection.direction_summary import summarize_directions
 from kernlens.reporting import directions, responses
 from kernlens.reporting.answer import answer_of
 from kernlens.reporting.board import leaderboard_of
@@ -88,6 +90,12 @@ def summarize(
     subject = make_subject(
         model, X, y, X_test, y_test, sample_weight, feature_names, target_name, int(random_state)
     )
+    # Hundreds of small products and eigenvalues, for which threads only wait for each other.
+    with single_threaded_blas():
+        return _summary(subject, context or {}, stability)
+
+
+def _summary(subject: Subject, context: Mapping[str, Any], stability: int | None) -> dict[str, Any]:
     found = _head(subject, context)
     found |= _columns_and_directions(subject, stability)
     importances = {
@@ -96,12 +104,11 @@ def summarize(
     columns = list(importances) or list(subject.names)
     found["data"] = data_of(subject, importances)
     found["data"]["left_out"] += [
-        {"name": name, "why": why}
-        for name, why in dict((context or {}).get("left_out", {})).items()
+        {"name": name, "why": why} for name, why in dict(context.get("left_out", {})).items()
     ]
     found["leaks"] = leaks_of(subject, columns)
     found |= _predictions(subject, columns)
-    found["warnings"] = warnings_of(subject, found) + list((context or {}).get("warnings", []))
+    found["warnings"] = warnings_of(subject, found) + list(context.get("warnings", []))
     found["answer"] = answer_of(plain(found))
     summary: dict[str, Any] = plain(found)
     return summary
@@ -109,8 +116,6 @@ def summarize(
 
 def summarize_head(model: Any) -> dict[str, Any]:
     """The part of a summary that a fitted automatic estimator knows by itself, at once."""
-    from kernlens.inspection.direction_summary import summarize_directions
-
     names = model.table_.columns_.names
     found: dict[str, Any] = {
         "format": FORMAT,

@@ -89,10 +89,16 @@ def _column_slider(
         "name": read[column].name,
         "kind": read[column].kind,
         "values": labels,
+        # Values in an order come first; categories have none, and what is missing has no place.
+        "n_ordered": _n_ordered(read[column], donors),
         "own_value": own,
         "own_text": [read[column].shown(int(place)) for place in chosen],
         "predictions": found,
     }
+
+
+def _n_ordered(one: Read, donors: IntArray) -> int:
+    return int(np.count_nonzero(~one.column.missing[donors])) if one.is_numeric else 0
 
 
 def with_column(rows: Any, places: IntArray, column: int, donors: IntArray) -> Any:
@@ -137,6 +143,7 @@ def _direction_sliders(subject: Subject, rows: Any, chosen: IntArray) -> list[di
             {
                 "number": place + 1,
                 "values": grid,
+                "n_ordered": N_VALUES,
                 "own_value": [int(np.argmin(np.abs(grid - value))) for value in own],
                 "own": own,
                 "predictions": found.reshape(len(chosen), N_VALUES, -1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -288,3 +289,12 @@ def test_numbers_of_any_size_are_labels_if_the_user_says_so():
         found = SIR(categorical=True, n_directions=1).fit(X, labels)
     same = SIR(n_directions=1).fit(X, np.where(X[:, 0] > 0.0, "a", "b"))
     np.testing.assert_allclose(np.abs(found.loadings_), np.abs(same.loadings_), atol=1e-12)
+
+
+@every
+def test_a_share_may_be_any_number(estimator):
+    X, rng = columns(40, 3)
+    y = X[:, 0] + rng.standard_normal(40)
+    one, two = (estimator(shrinkage=share).fit(X, y) for share in (Fraction(1, 3), 1 / 3))
+    np.testing.assert_array_equal(one.loadings_, two.loadings_)
+    assert isinstance(one.shrinkage_, float)

@@ -11,6 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernlens import AutoLensClassifier, AutoLensRegressor
+from kernlens.model_selection.auto import estimator as estimator_module
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 
@@ -139,6 +140,36 @@ def test_time_order_is_respected():
     assert len(model.errors_) == 90
 
 
+@pytest.mark.parametrize(
+    "cv",
+    [[3], [()], [([0], [])], [([0, 1], [120])], [([0], [-1])], [([0.5], [1])], [([True], [0])]],
+)
+def test_pairs_of_rows_that_are_none_are_refused(cv):
+    with pytest.raises(ValueError, match=r"^cv must give [^\n]*\.$"):
+        fitted(cv=cv)
+
+
+def test_rows_may_be_given_as_places_or_masks():
+    mask = np.arange(120) < 80
+    one = fitted(cv=[(mask, ~mask)])
+    two = fitted(cv=[(np.flatnonzero(mask), list(range(80, 120)))])
+    assert len(one.errors_) == 40
+    np.testing.assert_array_equal(one.errors_, two.errors_)
+
+
+def test_pairs_without_a_row_of_weight_are_left_out():
+    X, y, *_ = numbers()
+    weights = np.r_[np.ones(100), np.zeros(20)]
+    last, first = np.arange(100, 120), np.arange(30)
+    model = AutoLensRegressor(
+        cv=[(first + 30, last), (first + 30, first)], random_state=0, n_jobs=1
+    )
+    assert len(model.fit(X, y, sample_weight=weights).errors_) == 30
+    model.set_params(cv=[(first, last)])
+    with pytest.raises(ValueError, match="positive weight"):
+        model.fit(X, y, sample_weight=weights)
+
+
 def test_groups():
     X, y, *_ = numbers()
     groups = np.repeat(np.arange(12), 10)
@@ -180,6 +211,21 @@ def test_an_interruption_keeps_what_is_finished():
     with pytest.raises(KeyboardInterrupt, match="best state"):
         model.fit(X, y)
     assert np.isfinite(model.predict(X_test)).all()
+
+
+def test_an_interruption_of_the_last_fits_leaves_what_there_was(monkeypatch):
+    """The sentence of the member that was interrupted would be one of another model."""
+    X, y, *_ = numbers()
+    model = AutoLensRegressor(random_state=0, n_jobs=1, cv=2)
+    monkeypatch.setattr(estimator_module, "fitted", interrupted_member)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert not str(caught.value)
+    assert not hasattr(model, "n_features_in_") and not hasattr(model, "table_")
+
+
+def interrupted_member(*_):
+    raise KeyboardInterrupt("The fit of another model was interrupted; it has the best state.")
 
 
 def test_clone_and_pickle():

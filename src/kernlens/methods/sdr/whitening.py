@@ -54,12 +54,14 @@ class Whitening:
         scaled = np.sqrt(shares)[:, None] * (inputs - mean)
         if isinstance(shrinkage, str):
             enough = weights.sum() >= ROWS_PER_COLUMN * inputs.shape[1]
-            shrinkage = 0.0 if enough else ledoit_wolf_shrinkage(inputs - mean, shares)
+            share = 0.0 if enough else ledoit_wolf_shrinkage(inputs - mean, shares)
+        else:
+            share = float(shrinkage)
         variances, vectors = _principal_axes(scaled)
         kept = variances > SMALLEST_VARIANCE * variances.max(initial=0.0)
         variances, vectors = variances[kept], vectors[:, kept]
-        regularized = (1.0 - shrinkage) * variances + shrinkage
-        return cls(mean, vectors / np.sqrt(regularized), float(shrinkage))
+        regularized = (1.0 - share) * variances + share
+        return cls(mean, vectors / np.sqrt(regularized), share)
 
     @property
     def rank(self) -> int:

@@ -120,7 +120,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         self._check_parameters()
         labels = checked_labels(y)
         check_classification_targets(labels)
-        splits = given_rows(self.cv, labels, groups, classes=True)
+        splits = given_rows(self.cv, labels, groups)
         X, labels, weights, groups, splits = checked_rows(X, labels, sample_weight, groups, splits)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         check_classes(self.classes_, type(self).__name__)

@@ -37,6 +37,7 @@ from kernlens.model_selection.auto.trials import (
     feature_learner,
     fitted,
     predicted,
+    speechless,
 )
 from kernlens.subspace import rising_signs
 from kernlens.tables.preprocessor import TablePreprocessor
@@ -129,15 +130,16 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, SavedResultsMixin, BaseEstim
                 self._teller(stack, budget),
             )
             self.status_ = Status.CONVERGED.value
-            try:
-                race.run()
-            except KeyboardInterrupt:
-                budget.cancel()
-                if not self._finished(race):
-                    raise
-                self.status_ = Status.INTERRUPTED.value
             self.table_ = whole
-            chosen = self._conclude(race, Z, budget)
+            with speechless():
+                try:
+                    race.run()
+                except KeyboardInterrupt:
+                    budget.cancel()
+                    if not self._finished(race):
+                        raise
+                    self.status_ = Status.INTERRUPTED.value
+                chosen = self._conclude(race, Z, budget)
             places, _ = _left_out_rows(race.splits)
             self._kept = kept_of(X, labels, weights, places, chosen.prediction, seed)
 

@@ -82,6 +82,9 @@ def checked_rows(
         groups = None if groups is None else groups[kept]
         if splits is not None:
             splits = [(_among(kept, train), _among(kept, test)) for train, test in splits]
+            splits = [(train, test) for train, test in splits if len(train) and len(test)]
+            if not splits:
+                raise ValueError("Rows of positive weight are on both sides of no pair of cv.")
     return X, y, weights, groups, splits
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from kernlens._parameters import (
     CALLBACK,
@@ -11,9 +15,9 @@ from kernlens._parameters import (
     N_JOBS,
     RANDOM_STATE,
     VERBOSE,
-    Anything,
     Choice,
     Flag,
+    Kind,
     Parameter,
     Parameters,
     Positive,
@@ -22,6 +26,32 @@ from kernlens.model_selection.auto.scores import CLASSIFICATION_SCORES, REGRESSI
 
 #: A budget of more seconds than a year is a mistake.
 LARGEST_BUDGET = 3.2e7
+
+
+@dataclass(frozen=True)
+class Folds(Kind):
+    """None, a number of folds, a splitter, or pairs of rows to learn from and to predict."""
+
+    def check(self, name: str, value: Any) -> None:
+        if isinstance(value, int | np.integer):
+            good = value >= 2 and not isinstance(value, bool)
+        else:
+            good = value is None or _has_splits(value)
+        if not good:
+            raise ValueError(
+                f"{name} must be None, an integer of at least 2, a splitter, or pairs of rows to "
+                f"learn from and rows to predict, got {value!r}."
+            )
+
+    def bad_values(self) -> tuple[Any, ...]:
+        return (0, 1, -3, 0.5, np.nan, True, "five", b"five", {}, object, np.array("auto"))
+
+
+def _has_splits(value: Any) -> bool:
+    """Whether a value is a splitter or may list pairs; words have a method `split`, too."""
+    if isinstance(value, str | bytes | type | dict) or not getattr(value, "shape", True):
+        return False
+    return hasattr(value, "split") or isinstance(value, Iterable)
 
 
 def _scoring(scores: dict[str, Score], text: str) -> Parameter:
@@ -41,7 +71,7 @@ SHARED_PARAMETERS: Parameters = {
         """,
     ),
     "cv": Parameter(
-        Anything(),
+        Folds(),
         None,
         "None, int, splitter or iterable",
         """Rows that are left out, as in scikit-learn. None is five folds, stratified for classes

@@ -94,7 +94,8 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     seconds, less if everything has been tried. All prepared splits are kept during a fit: six
     copies of the prepared table, two beyond 10,000 rows.
 
-    An interrupted fit (Ctrl-C) keeps the best of the candidates that are finished.
+    An interrupted fit (Ctrl-C) keeps the best of the candidates that are finished, which are then
+    fitted to all rows. While that is done, Ctrl-C leaves the model as it was before.
 
     Examples
     --------
@@ -155,7 +156,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         """
         self._check_parameters()
         y = checked_numbers(y)
-        splits = given_rows(self.cv, y, groups, classes=False)
+        splits = given_rows(self.cv, y, groups)
         X, y, weights, groups, splits = checked_rows(X, y, sample_weight, groups, splits)
         margin = MARGIN * float(np.ptp(y))
         self.bounds_ = (float(y.min()) - margin, float(y.max()) + margin)

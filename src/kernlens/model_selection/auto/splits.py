@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._rows import row_hash
@@ -45,13 +45,31 @@ class Split:
     names: tuple[str, ...]
 
 
-def given_rows(cv: Any, y: Any, groups: Any, classes: bool) -> Rows | None:
+def given_rows(cv: Any, y: Any, groups: Any) -> Rows | None:
     """Rows of every split of a splitter or an iterable of the user; None for a number of folds."""
     if cv is None or isinstance(cv, int | np.integer):
         return None
-    splitter = check_cv(cv, y, classifier=classes)
-    nothing = np.zeros((len(y), 1))
-    return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(nothing, y, groups)]
+    found = list(cv.split(np.zeros((len(y), 1)), y, groups) if hasattr(cv, "split") else cv)
+    rows = [_pair(one, len(y)) for one in found if hasattr(one, "__len__") and len(one) == 2]
+    if not rows or len(rows) < len(found):
+        raise ValueError("cv must give pairs: rows to learn from and rows to predict.")
+    return rows
+
+
+def _pair(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Places of the rows to learn from and of those to predict, which may be given as masks."""
+    train, test = (_places(np.asarray(list(one)), n_rows) for one in pair)
+    return train, test
+
+
+def _places(given: Any, n_rows: int) -> IntArray:
+    if given.dtype == bool and given.shape == (n_rows,):
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
+        raise ValueError("cv must give rows as lists of places or masks, none of them empty.")
+    if given.min() < 0 or given.max() >= n_rows:
+        raise ValueError(f"cv must give places of rows from 0 to {n_rows - 1}.")
+    return given.astype(np.intp)
 
 
 def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,15 @@ from kernlens._execution import single_threaded_openmp
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.model_selection.auto.candidates import Candidate
 from kernlens.model_selection.auto.splits import Split
+
+
+@contextmanager
+def speechless() -> Iterator[None]:
+    """Take the sentence from an interruption: that of a candidate says what only it has kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt from None
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@
     input: document.getElementById(`slider-${k}`),
     text: document.getElementById(`slider-text-${k}`),
     curve: document.getElementById(`slider-curve-${k}`),
+    points: document.getElementById(`slider-points-${k}`),
     dot: document.getElementById(`slider-dot-${k}`),
   }));
   const row = () => Number(rowChoice.value);
 
-  // The curve of the last output over the values of a slider, in a box of 100 by 34.
+  // The last output over the values of a slider, in a box of 100 by 34: a curve where values are in
+  // an order, and points for categories and for what is missing.
   const place = (slider, k) => {
     const values = slider.predictions[row()].map((outputs) => outputs[outputs.length - 1]);
     const low = Math.min(...values), high = Math.max(...values);
@@ -23,7 +25,9 @@
   const draw = (slider) => {
     const k = Number(slider.input.value);
     const ends = slider.values.map((_, j) => place(slider, j).join(" "));
-    slider.curve.setAttribute("d", "M" + ends.join("L"));
+    const alone = ends.slice(slider.ordered).map((end) => `M${end}h0`).join("");
+    slider.curve.setAttribute("d", slider.ordered ? "M" + ends.slice(0, slider.ordered).join("L") : "");
+    slider.points.setAttribute("d", alone);
     const [x, y] = place(slider, k);
     slider.dot.setAttribute("cx", `${x}%`);
     slider.dot.setAttribute("cy", y);
