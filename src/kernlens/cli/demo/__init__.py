@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             untrusted = save(done, folder)
         say(study_text(done))
     say(closing_text(folder, problem.name, untrusted))
-    say(f"\n{fit_patients(folder, arguments.seed, say).text}")
+    say(f"\n{fit_patients(folder, arguments.seed, say, arguments.quiet).text}")
     with writing_to(folder), replacing(folder / "summary.txt") as summary:
         summary.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0

@@ -32,7 +32,7 @@ NAMES = {
 TARGET = "progression"
 
 
-def fit_patients(folder: Path, seed: int, say: Callable[[str], None]) -> fit.Done:
+def fit_patients(folder: Path, seed: int, say: Callable[[str], None], quiet: bool) -> fit.Done:
     """Write the patients to a CSV file, and a page about them."""
     path = folder / "patients.csv"
     data = load_diabetes(scaled=False)
@@ -47,5 +47,5 @@ def fit_patients(folder: Path, seed: int, say: Callable[[str], None]) -> fit.Don
     parser = argparse.ArgumentParser()
     fit.add_parser(parser.add_subparsers())
     arguments = parser.parse_args(words)
-    arguments.words = words
+    arguments.words, arguments.quiet = words, quiet
     return fit.fit(arguments, Talk(quiet=True))
