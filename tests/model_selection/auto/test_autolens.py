@@ -75,8 +75,9 @@ def test_predictions_are_the_weighted_mean_of_the_members():
     X, y, X_test, _ = numbers()
     model = AutoLensRegressor(random_state=0, n_jobs=1).fit(X, y)
     parts = [m.predict(model.table_.transform(X_test)) for m in model.members_]
-    mean = sum(w * part for w, part in zip(model.member_weights_, parts, strict=True))
-    np.testing.assert_allclose(model.predict(X_test), mean.clip(*model.bounds_))
+    low, high = model.bounds_
+    mean = sum(w * p.clip(low, high) for w, p in zip(model.member_weights_, parts, strict=True))
+    np.testing.assert_allclose(model.predict(X_test), mean)
 
 
 def test_the_same_seed_gives_the_same_model_for_any_n_jobs():

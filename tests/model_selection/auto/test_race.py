@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -203,3 +204,19 @@ def test_classes_of_one_row_are_always_learned_from():
     splits = chosen_rows(3, rows, y, None, True)
     assert len(splits) == 2
     assert all(len(np.unique(y[train])) == 3 for train, _ in splits)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["plain", "log", "root"])))
+def test_transformed_targets_are_members_only_if_they_predict_better(order):
+    errors = {"plain": 0.5, "log": 0.4, "root": 0.6}
+    race, _ = race_of({name: (1.0, errors[name], "family") for name in order}, 1e4)
+    for trial in race.trials:
+        if trial.candidate.name != "plain":
+            trial.candidate = replace(trial.candidate, plain="plain")
+    race.run()
+    names = [one.candidate.name for one in race.eligible]
+    assert len(race.finished) == 3 and set(names) == {"plain", "log"}
+    for number in range(1, 4):
+        race.finished, whole = race.finished[:number], race.finished
+        assert [one.candidate.name for one in race.eligible] == names[: len(race.eligible)]
+        race.finished = whole

@@ -3,7 +3,7 @@
 Every family has its own search of settings, so that a candidate is a way to look at a table rather
 than a point of a grid. Recursive feature machines with other maps, kernels, columns and targets
 make the best stacks on small real tables, and come first; the other families are other opinions,
-asked where they are not behind. The first candidate of this library is finished whatever the time:
+asked where they are ahead. The first candidate of this library is finished whatever the time:
 it is a quick one.
 """
 
@@ -61,9 +61,12 @@ class Candidate:
         Seconds of a fit over those of a recursive feature machine, about.
     wave : int
         Candidates of a wave compete with each other, the quick ones first; those of later waves go
-        on only if their first look is not worse than half of what was finished before.
+        on only if their first look is better than all that was finished before.
     suits : callable
         Targets of a regression -> whether it is tried.
+    plain : str
+        Name of the same candidate without a transform of the target: only if its score is worse may
+        this one be a member. Empty if there is no such transform.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Candidate:
     cost: float = 1.0
     wave: int = 0
     suits: Callable[[FloatArray], bool] = lambda y: True
+    plain: str = ""
 
     @property
     def ours(self) -> bool:
@@ -106,7 +110,7 @@ def _of_transformed(name: str, transformer: Callable[[], Any], suits: Any) -> Ca
         machine = RFMRegressor(n_directions=n_directions, random_state=seed)
         return TransformedTargetRegressor(machine, transformer=transformer())
 
-    return Candidate(name, make, many_rows=False, suits=suits)
+    return Candidate(name, make, many_rows=False, suits=suits, plain="RFM")
 
 
 def _of_clipped(name: str, estimator: type) -> Candidate:
@@ -152,7 +156,7 @@ REGRESSORS: tuple[Candidate, ...] = (
         "RFM of log y", LogTarget, lambda y: bool(y.min() > 0.0) and abs(skewness(y)) > SKEWED
     ),
     _of_transformed("RFM of Yeo-Johnson y", PowerTransformer, lambda y: abs(skewness(y)) > SKEWED),
-    Candidate("MARS", _mars, cost=0.1),
+    Candidate("MARS", _mars, cost=0.1, wave=1),
     _family("RKHS weighting", RKHSWeightingRegressor, 0.4, wave=1),
     _family("Brownian kernel ridge", BrownianKernelRidge, 0.1, wave=1),
     _family("kernel Laplacian", KernelLaplacianRegressor, 1.0, False, wave=1),

@@ -58,6 +58,7 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
 
     _parameters: ClassVar[Parameters]
     _scores: ClassVar[dict[str, Score]]
+    bounds_: tuple[float, float]
     #: Tells the time in seconds.
     _clock = staticmethod(time.monotonic)
 
@@ -148,7 +149,7 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
 
     def _finished(self, race: Race) -> list[Trial]:
         """Candidates that may be members."""
-        return [one for one in race.finished if one.candidate.ours or self.include_trees]
+        return [one for one in race.eligible if one.candidate.ours or self.include_trees]
 
     def _teller(self, stack: ExitStack, budget: Budget) -> Any:
         """What outcomes are reported to."""
@@ -370,6 +371,9 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         """The mean of the members for prepared rows."""
         n_classes = len(self.classes_) if hasattr(self, "classes_") else None
         parts = [predicted(model, Z, n_classes) for model in self.members_]
+        if n_classes is None:
+            # As rows left out were, whose weights these are.
+            parts = [part.clip(*self.bounds_) for part in parts]
         total: FloatArray = np.tensordot(self.member_weights_, np.array(parts), axes=1)
         return total
 

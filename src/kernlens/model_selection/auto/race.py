@@ -93,6 +93,26 @@ class Race:
                 self._run_wave([one for one in self.trials if one.candidate.wave == wave])
 
     @property
+    def eligible(self) -> list[Trial]:
+        """Those of the finished that may be members, in the order in which this was known.
+
+        A transformed target must predict y itself better than y does, so it waits for that one.
+        """
+        scores: dict[str, float] = {}
+        found, waiting = [], []
+        for trial in self.finished:
+            scores[trial.candidate.name] = trial.score
+            waiting.append(trial)
+            for one in [*waiting]:
+                plain = one.candidate.plain
+                if plain and plain not in scores:
+                    continue
+                waiting.remove(one)
+                if not plain or one.score > scores[plain]:
+                    found.append(one)
+        return found
+
+    @property
     def best(self) -> float:
         """The best score so far, of a whole candidate if there is one, else of a look."""
         whole = [trial.score for trial in self.finished]
@@ -108,7 +128,7 @@ class Race:
             going = self._better(going)
             self._look_at(going, n_rows)
             going = [one for one in going if one.look is not None]
-        for trial in self._not_behind(self._better(going)):
+        for trial in self._ahead(self._better(going)):
             if self._over or not self._worth(trial):
                 self._over = True
                 return
@@ -122,12 +142,15 @@ class Race:
         ours = [trial for trial in ranked if trial.candidate.ours]
         others = [trial for trial in ranked if not trial.candidate.ours]
         number = max(AT_LEAST, round(GOING_ON * len(ours)))
-        return [*ours[:1], *others, *ours[1:number]]
+        going = ours[:number]
+        plain = {trial.candidate.plain for trial in going}
+        going += [trial for trial in ours[number:] if trial.candidate.name in plain]
+        return [*going[:1], *others, *going[1:]]
 
-    def _not_behind(self, trials: Sequence[Trial]) -> list[Trial]:
-        """Those of a wave whose look is not worse than half of what earlier waves have finished.
+    def _ahead(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Those of a later wave whose look is better than any of what was finished before it.
 
-        Opinions of weak candidates are noise to a stack.
+        Opinions of weaker candidates are noise to a stack.
         """
         before = [
             one.first_score
@@ -137,7 +160,7 @@ class Race:
         return [
             one
             for one in trials
-            if one.candidate.wave == 0 or not before or one.first_score >= np.median(before)
+            if one.candidate.wave == 0 or not before or one.first_score > max(before)
         ]
 
     # Looks

@@ -35,9 +35,7 @@ from kernlens.model_selection.auto.stacking import (
     quantile_shares,
     squared_shares,
 )
-
-#: Predictions may lie so far beyond the targets of the rows, in ranges of these.
-MARGIN = 0.5
+from kernlens.model_selection.auto.trials import prediction_bounds
 
 
 @documented
@@ -170,8 +168,7 @@ class AutoLensRegressor(RegressorMixin, BaseAutoLens):
         y = checked_numbers(y)
         splits = given_rows(self.cv, y, groups)
         X, y, weights, groups, splits = checked_rows(X, y, sample_weight, groups, splits)
-        margin = MARGIN * float(np.ptp(y))
-        self.bounds_ = (float(y.min()) - margin, float(y.max()) + margin)
+        self.bounds_ = prediction_bounds(y)
         self._fit_table(X, y, y, weights, groups, splits, None)
         return self
 

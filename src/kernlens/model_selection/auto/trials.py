@@ -19,6 +19,10 @@ from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.model_selection.auto.candidates import Candidate
 from kernlens.model_selection.auto.splits import Split
 
+#: Predictions may lie so far beyond the targets of the rows, in ranges of these: most members stay
+#: within them by themselves, and a straight line may not be cut off.
+MARGIN = 0.5
+
 
 @contextmanager
 def speechless() -> Iterator[None]:
@@ -152,6 +156,12 @@ def fitted(
     return model
 
 
+def prediction_bounds(y: FloatArray) -> tuple[float, float]:
+    """What predictions of numbers are kept within."""
+    margin = MARGIN * float(np.ptp(y))
+    return float(y.min()) - margin, float(y.max()) + margin
+
+
 def is_fitted(model: Any) -> bool:
     """Whether a candidate can predict; an interrupted one has its best state, or none."""
     if model is None:
@@ -209,9 +219,8 @@ def tried(
     prediction = predicted(model, split.X_test, n_classes)
     if n_classes is None:
         # A fit may run away beyond the rows; what it says there must not decide.
-        seen = y[places]
-        margin = 0.5 * float(np.ptp(seen))
-        prediction = prediction.clip(seen.min() - margin, seen.max() + margin)
+        low, high = prediction_bounds(y[places])
+        prediction = prediction.clip(low, high)
     learner = feature_learner(model)
     found = None
     if learner is not None:
