@@ -213,7 +213,7 @@ def test_bootstrap_draws_as_many_rows_of_every_stratum(strata):
         np.testing.assert_allclose(of_group.mean(axis=0), 1.0, atol=0.25)
 
 
-@pytest.mark.parametrize(("n", "k"), itertools.product([7, 20], [2, 7]))
+@pytest.mark.parametrize(("n", "k"), [*itertools.product([7, 20], [2, 7])])
 def test_every_row_is_left_out_by_one_fold(n, k):
     strata = np.arange(n) % 2
     counts = fold_counts(n, k, np.random.RandomState(0), strata)
