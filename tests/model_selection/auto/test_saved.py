@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from kernlens.model_selection.auto.logarithm import LogarithmTransformer
 from sklearn.pipeline import make_pipeline
 
 import kernlens
+from kernlens.model_selection.auto.transforms import LogTarget
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,6 @@ def test_a_pipeline_with_prepared_tables_comes_back_whole(table, tmp_path):
 
 def test_logarithms_go_there_and_back():
     y = np.array([[0.5], [1.0], [30.0]])
-    transformer = LogarithmTransformer().fit(y)
+    transformer = LogTarget().fit(y)
     np.testing.assert_array_equal(transformer.transform(y), np.log(y))
     np.testing.assert_allclose(transformer.inverse_transform(transformer.transform(y)), y)
