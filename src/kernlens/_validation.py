@@ -15,9 +15,9 @@ from kernlens._machine import memory_limit
 #: Squares of larger values overflow somewhere between the data and the objective.
 LARGEST_VALUE = 1e100
 #: Squares of what varies by less vanish there.
+SMALLEST_SPREAD = 1e-100
 #: Starts that a fit comes to the end of.
 MOST_STARTS = 10_000
-SMALLEST_SPREAD = 1e-100
 
 
 def check_magnitude(values: FloatArray, name: str) -> None:

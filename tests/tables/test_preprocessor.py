@@ -246,6 +246,24 @@ def test_arrays_with_gaps_infinities_and_constants():
     np.testing.assert_array_equal(found[gaps, 1], np.median(X[~gaps, 1]))
 
 
+def test_integers_larger_than_any_number_are_missing():
+    X = pd.DataFrame({"x": [1, 10**400, 3, -(10**400)], "z": [1.0, 2.0, 3.0, 4.0]})
+    assert TablePreprocessor().fit_transform(X)[:, 0].tolist() == [1.0, 2.0, 3.0, 2.0]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("imputation", ["mean", "median"])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_the_middle_of_huge_numbers_is_finite(imputation, gaps):
+    largest = np.finfo(np.float64).max
+    X = np.array([[largest, 1.0], [0.5 * largest, 2.0], [0.75 * largest, 3.0], [largest, 5.0]])
+    model = TablePreprocessor(imputation=imputation)
+    model.fit(np.vstack([X, [np.nan, np.nan]]) if gaps else X)
+    filled = model.transform(np.full((1, 2), np.nan))[0, [0, 2] if gaps else [0, 1]]
+    expected = {"mean": [0.8125, 2.75], "median": [0.875, 2.5]}[imputation]
+    np.testing.assert_array_equal(filled, [expected[0] * largest, expected[1]])
+
+
 def test_what_is_left_is_used_if_there_is_nothing_else():
     assert TablePreprocessor().fit_transform(np.ones((5, 2))).tolist() == [[1.0, 1.0]] * 5
     counted = pd.DataFrame({"x": np.arange(50)})

@@ -105,3 +105,17 @@ def test_targets_and_their_names():
     T, names = encode_target([[1.5, 2.0], [3.0, 4.0]], "auto")
     assert T.tolist() == [[1.5, 2.0], [3.0, 4.0]] and names == [" 0", " 1"]
     assert encode_target([0, 1, 2], "regression")[0].tolist() == [[0.0], [1.0], [2.0]]
+    assert encode_target(np.array([0.5, 2.5], object), "auto")[0].tolist() == [[0.5], [2.5]]
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "sentence"),
+    [
+        ([1.0, np.nan], "auto", r"^y has missing values; leave their rows out\.$"),
+        ([1.0, 1e200], "auto", r"^y has values as large as 1e\+200, whose squares overflow"),
+        (["a", "b"], "regression", r"^y must be numbers with task='regression', got 'a'; give"),
+    ],
+)
+def test_bad_targets_are_refused_in_a_sentence(y, task, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        encode_target(y, task)

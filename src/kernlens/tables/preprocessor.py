@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
@@ -155,7 +156,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self.identity_ = plain and _all_vary(read)
         if self.identity_:
             middle = np.median if self.imputation == "median" else np.mean
-            self._middle = np.asarray(middle(read, axis=0), dtype=np.float64)
+            self._middle = _of_any_size(lambda numbers: middle(numbers, axis=0), read)
             self._encoders: list[Any] = []
             self._suffixes = [""] * self.n_features_in_
             self.source_columns_ = np.arange(self.n_features_in_)
@@ -164,8 +165,10 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             read = read_array(read)
         self._make_plans(read, y, plain)
         numbers = self._numbers(read)
-        imputer = SimpleImputer(strategy=self.imputation, keep_empty_features=True)
-        self._middle = imputer.fit(numbers).statistics_ if numbers.shape[1] else np.empty(0)
+        self._middle = np.empty(0)
+        if numbers.shape[1]:
+            imputer = SimpleImputer(strategy=self.imputation, keep_empty_features=True)
+            self._middle = _of_any_size(lambda some: imputer.fit(some).statistics_, numbers)
         self._encoders = []
         self._targets: list[str] = []
         means = None
@@ -408,6 +411,14 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
 def _all_vary(array: NDArray[Any]) -> bool:
     """Whether all numbers are finite and no column is constant."""
     return bool(np.isfinite(array).all() and (array != array[:1]).any(axis=0).all())
+
+
+def _of_any_size(middle: Callable[[FloatArray], FloatArray], numbers: FloatArray) -> FloatArray:
+    """The middle of every column, whose sums may overflow; a power of two changes no digit."""
+    sizes = np.fmax.reduce(np.abs(numbers.astype(np.float64)), axis=0, initial=0.0)
+    powers = np.frexp(sizes)[1]
+    found: FloatArray = np.ldexp(middle(np.ldexp(numbers.astype(np.float64), -powers)), powers)
+    return found
 
 
 def _shown_levels(plan: Plan) -> list[int]:

@@ -167,7 +167,11 @@ def _texts(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def _flag(value: Any) -> float:
-    return np.nan if is_null(value) else float(value)
+    try:
+        return np.nan if is_null(value) else float(value)
+    except OverflowError:
+        # Python's integers and fractions may be larger than any number.
+        return np.inf
 
 
 def _numbers(values: NDArray[Any]) -> Column:

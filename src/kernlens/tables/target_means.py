@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.preprocessing import TargetEncoder
 from sklearn.utils import check_random_state
 
 from kernlens._array import FloatArray, IntArray
+from kernlens._validation import check_magnitude
 
 #: Level of the test whether a category of many levels says something of the target.
 LEVEL = 0.05
@@ -25,7 +27,7 @@ def encode_target(y: ArrayLike, task: str) -> tuple[FloatArray, list[str]]:
 
     Two classes are one target, more have one each.
     """
-    target = np.asarray(y)
+    target = _checked(y)
     if target.ndim == 2 and target.shape[1] > 1 and target.dtype.kind in "biuf":
         return target.astype(np.float64), [f" {k}" for k in range(target.shape[1])]
     target = target.reshape(len(target), -1)[:, 0]
@@ -36,7 +38,26 @@ def encode_target(y: ArrayLike, task: str) -> tuple[FloatArray, list[str]]:
         if len(classes) <= 2:
             return codes[:, None].astype(np.float64), [""]
         return np.eye(len(classes))[codes], [f"={label}" for label in classes.tolist()]
+    if target.dtype.kind in "OSU":
+        other = next(value for value in target if not isinstance(value, Real))
+        raise ValueError(
+            f"y must be numbers with task='regression', got {str(other)!r}; give other targets, or "
+            "task='classification'."
+        )
     return target.astype(np.float64)[:, None], [""]
+
+
+def _checked(y: ArrayLike) -> NDArray[Any]:
+    """Targets as an array; numbers have a value in every row, and squares."""
+    target = np.asarray(y)
+    if target.dtype == object and all(isinstance(value, Real) for value in target.flat):
+        # Numbers in a column of objects are no classes.
+        target = target.astype(np.float64)
+    if target.dtype.kind in "iuf":
+        if np.isnan(target).any():
+            raise ValueError("y has missing values; leave their rows out.")
+        check_magnitude(target, "y")
+    return target
 
 
 def _are_classes(target: NDArray[Any]) -> bool:
