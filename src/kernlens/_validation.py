@@ -86,6 +86,17 @@ def check_enough_rows(n_rows: int, estimator: str) -> None:
         )
 
 
+def sorted_labels(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Labels in their order, and the place of that of every row; none is missing."""
+    if y.dtype == object and any(label is None for label in y.flat):
+        raise ValueError(f"{name} has missing labels (None); leave these rows out.")
+    try:
+        labels, places = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{name} mixes labels of several types; give all of one type.") from None
+    return labels, places
+
+
 def check_classes(classes: NDArray[Any], estimator: str) -> None:
     """Refuse labels of a single class."""
     if len(classes) < 2:

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from families import ESTIMATORS, FAMILIES, decision, family_of, having, known, light
+from kernlens import AutoLensClassifier
 
 REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator())]
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator())]
@@ -180,6 +181,32 @@ def test_labels_of_the_wrong_kind(estimator):
     X, _ = sample(estimator)
     refuses(light(estimator), X, X[:, 0], "Unknown label type: continuous")
     refuses(light(estimator), X, X[:, :2] > 0, "1d array")
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, AutoLensClassifier])
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        (["a", "b", None], r"^y has missing labels|^Input y contains NaN or None; give rows"),
+        (["a", 1, "b"], r"^y mixes labels of several types; give all of one type\.$"),
+        ([1, "a", "b"], r"^y mixes labels of several types; give all of one type\.$"),
+    ],
+)
+@pytest.mark.usefixtures("no_work")
+def test_labels_that_cannot_be_sorted(estimator, labels, match):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    y = np.array(labels * 10, dtype=object)
+    refuses(estimator(), X, y, match)
+    refuses(estimator(class_weight="balanced"), X, y, match)
+
+
+@pytest.mark.parametrize("estimator", [c for c in CLASSIFIERS if hasattr(c, "partial_fit")])
+def test_labels_of_a_batch_that_cannot_be_sorted(estimator):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    with pytest.raises(ValueError, match=r"^y has missing labels"):
+        light(estimator).partial_fit(X, ["a", "b", None] * 10, classes=["a", "b"])
+    with pytest.raises(ValueError, match=r"^classes mixes labels of several types"):
+        light(estimator).partial_fit(X, ["a"] * 30, classes=np.array(["a", 1], dtype=object))
 
 
 @every_classifier

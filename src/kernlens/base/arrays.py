@@ -13,7 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_classes, check_magnitude, check_spread, check_weights
+from kernlens._validation import (
+    check_classes,
+    check_magnitude,
+    check_spread,
+    check_weights,
+    sorted_labels,
+)
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -166,8 +172,8 @@ def encode_labels(y: NDArray[Any], weights: FloatArray, estimator: str) -> Encod
     -------
     EncodedLabels
     """
+    classes, codes = sorted_labels(y)
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
     check_classes(classes[np.unique(codes[weights > 0])], estimator)
     one_hot = np.eye(len(classes))[:, codes]
     if len(classes) == 2:
@@ -195,7 +201,7 @@ def batch_classes(
         if known is None:
             raise ValueError("classes must be given in the first call of partial_fit.")
         return known
-    given: NDArray[Any] = np.unique(np.asarray(classes))
+    given, _ = sorted_labels(np.asarray(classes), "classes")
     check_classes(given, estimator)
     if going_on and known is not None and not np.array_equal(given, known):
         raise ValueError(f"classes is {given.tolist()} and was {known.tolist()} before.")
@@ -204,8 +210,9 @@ def batch_classes(
 
 def one_hot(y: NDArray[Any], classes: NDArray[Any], estimator: str) -> FloatArray:
     """Labels as one-hot rows, one per class; for two classes the row of the second one only."""
+    labels, _ = sorted_labels(y)
     check_classification_targets(y)
-    unknown = np.setdiff1d(y, classes)
+    unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(
             f"y has labels that are not among the classes of {estimator}: {unknown.tolist()[:5]}; "

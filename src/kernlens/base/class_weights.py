@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, significant
+from kernlens._validation import check_magnitude, significant, sorted_labels
 
 
 def class_weighted(
@@ -43,8 +43,8 @@ def class_weighted(
     """
     if class_weight is None:
         return weights
+    labels, codes = sorted_labels(y)
     check_classification_targets(y)
-    labels, codes = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str):
         factors = _balanced(codes, weights, len(labels))
     else:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import check_classes, check_enough_rows
+from kernlens._validation import check_classes, check_enough_rows, sorted_labels
 from kernlens.base.arrays import regression_targets
 from kernlens.base.columns import Columns
 from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
@@ -69,15 +69,10 @@ def _are_labels(y: NDArray[Any]) -> bool:
 
 def _codes(labels: NDArray[Any], weights: FloatArray, estimator: str) -> FloatArray:
     """Numbers of classes, in the order of their labels, of one column of y."""
-    if any(label is None for label in labels):
-        raise ValueError("y has missing labels (None); leave these rows out.")
+    classes, codes = sorted_labels(labels)
     if labels.dtype.kind not in "biuf":
         # Numbers of any kind are labels where the user says so; among objects may be anything.
         check_classification_targets(labels)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes labels of several types; give all of one type.") from None
     check_classes(classes[np.unique(codes[weights > 0])], estimator)
     numbers: FloatArray = codes.astype(np.float64)
     return numbers
