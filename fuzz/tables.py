@@ -1,9 +1,9 @@
-"""Hostile tables for the transformer of tables: ``python -m fuzz.tables --cases 1000 --seed 0``.
+"""Hostile tables: ``python -m fuzz.tables --cases 1000 --seed 0 --estimator AutoLensRegressor``.
 
-Every table is turned into numbers, and so are other rows, of the same kinds of columns or of other
-ones. What comes of it must be finite numbers with as many names, or a refusal in one sentence. The
-same number and seed are the same table anywhere. Nothing compiled is run, so that no process of its
-own is needed.
+A table is given to the transformer of tables, or to an automatic estimator with hardly any time,
+and so are other rows, of the same kinds of columns or of other ones. What comes of it must be
+finite numbers of the right shape, or a refusal in one sentence. The same number and seed are the
+same table anywhere. Tables are many and quick, so that they have no processes of their own.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ from fuzz.draws import Generator, chance, pick
 from fuzz.outcomes import FITTED, REFUSED, Finding, Outcome
 from fuzz.refusals import is_refusal, our_line
 from fuzz.warned import recorded
-from kernlens import TablePreprocessor
+from kernlens import AutoLensClassifier, AutoLensRegressor, TablePreprocessor
 
-#: Arguments that sentences may begin with.
-ARGUMENTS = ("X", "y", *TablePreprocessor().get_params())
+ESTIMATORS: dict[str, Any] = {
+    one.__name__: one for one in (TablePreprocessor, AutoLensRegressor, AutoLensClassifier)
+}
+#: What is asked of a fitted model, if it has that.
+CALLS = ("transform", "predict", "predict_proba")
 #: Names of a column by its place.
 NAMES = (
     *(lambda place: f"column {place}",) * 12,
@@ -138,29 +141,36 @@ def _draw_parameters(rng: Generator, names: list[Any]) -> dict[str, Any]:
 class _Trial:
     """A table while it is looked at."""
 
-    def __init__(self, case: TableCase) -> None:
+    def __init__(self, case: TableCase, estimator: str) -> None:
         self.case, self.findings = case, list[Finding]()
-        self.model: Any = None
+        plain = estimator == "TablePreprocessor"
+        quick = {"time_budget": 0.01, "n_jobs": 1, "random_state": 0}
+        self.model = ESTIMATORS[estimator](**(case.parameters if plain else quick))
 
     def outcome(self) -> Outcome:
-        """Make numbers of all rows."""
+        """Fit, and ask for numbers of all rows."""
         start = time.process_time()
-        case = self.case
-        found = self._try("fit_transform(X, y)", self._fitted)
-        if found is not None:
-            self._judge("fit_transform(X, y)", found, len(case.X))
-            for name, rows in (("X", case.X), ("rows", case.rows)):
-                text = f"transform({name})"
-                numbers = self._try(text, lambda rows=rows: self.model.transform(rows))
-                if numbers is not None:
-                    self._judge(text, numbers, len(rows))
-            self._try("columns_", lambda: f"{self.model.columns_}{self.model.left_out_}")
-        state = REFUSED if found is None else FITTED
+        case, model = self.case, self.model
+        fitted = self._try("fit(X, y)", lambda: model.fit(case.X, case.y))
+        if fitted is not None:
+            for call in filter(lambda call: hasattr(model, call), CALLS):
+                for name, rows in (("X", case.X), ("rows", case.rows)):
+                    found = self._try(f"{call}({name})", lambda: getattr(model, call)(rows))  # noqa: B023
+                    self._judge(f"{call}({name})", found, (len(rows), *self._width(call)))
+            if hasattr(model, "columns_"):
+                self._try("columns_", lambda: f"{model.columns_}{model.left_out_}")
+                found = self._try(
+                    "fit_transform(X, y)", lambda: model.fit_transform(case.X, case.y)
+                )
+                self._judge("fit_transform(X, y)", found, (len(case.X), *self._width("transform")))
+        state = REFUSED if fitted is None else FITTED
         return Outcome(state, tuple(self.findings), time.process_time() - start)
 
-    def _fitted(self) -> Any:
-        self.model = TablePreprocessor(**self.case.parameters)
-        return self.model.fit_transform(self.case.X, self.case.y)
+    def _width(self, call: str) -> tuple[int, ...]:
+        """Columns of what a call gives."""
+        if call == "transform":
+            return (len(set(self.model.get_feature_names_out())),)
+        return (len(self.model.classes_),) if call == "predict_proba" else ()
 
     def _try(self, where: str, call: Any) -> Any:
         """What a call gives; None if it raises, and a finding if that is no refusal."""
@@ -169,7 +179,7 @@ class _Trial:
             try:
                 found = call()
             except Exception as error:
-                if not is_refusal(error, ARGUMENTS):
+                if not is_refusal(error, ("X", "y", *self.model.get_params())):
                     self._add("foreign exception", where, error)
         for kind, message, line in leaks:
             self.findings.append(Finding("RuntimeWarning", where, message, kind, line))
@@ -179,31 +189,39 @@ class _Trial:
         detail, line = str(error)[:200], our_line(error)
         self.findings.append(Finding(kind, where, detail, type(error).__name__, line))
 
-    def _judge(self, where: str, found: Any, n_rows: int) -> None:
-        numbers, names = np.asarray(found), self.model.get_feature_names_out()
-        if numbers.shape != (n_rows, len(names)) or len(set(names)) < len(names):
-            detail = f"{numbers.shape} instead of {(n_rows, len(set(names)))}"
-            self.findings.append(Finding("wrong shape", where, detail))
-        elif numbers.dtype.kind != "f" or not np.isfinite(numbers).all():
-            self.findings.append(Finding("not finite", where, str(numbers.dtype)))
+    def _judge(self, where: str, found: Any, shape: tuple[int, ...]) -> None:
+        """Look at numbers, or at labels, which are among the classes."""
+        if found is None:
+            return
+        values = np.asarray(found)
+        labels = where.startswith("predict(") and hasattr(self.model, "classes_")
+        if values.shape != shape:
+            self.findings.append(Finding("wrong shape", where, f"{values.shape}, not {shape}"))
+        elif labels and not np.isin(values, self.model.classes_).all():
+            self.findings.append(Finding("wrong value", where, "no class"))
+        elif not labels and (values.dtype.kind != "f" or not np.isfinite(values).all()):
+            self.findings.append(Finding("not finite", where, str(values.dtype)))
 
 
-def outcomes(cases: int, seed: int, start: int = 0) -> Iterator[tuple[TableCase, Outcome]]:
+def outcomes(
+    estimator: str, cases: int, seed: int, start: int = 0
+) -> Iterator[tuple[TableCase, Outcome]]:
     """Tables one after another, and what came of them."""
     for number in range(start, start + cases):
         case = draw_table(number, seed)
-        yield case, _Trial(case).outcome()
+        yield case, _Trial(case, estimator).outcome()
 
 
 def main(given: list[str] | None = None) -> int:
     """Print what was found, every kind of it once; 1 if there was something."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.tables", description=__doc__)
+    parser.add_argument("--estimator", choices=ESTIMATORS, default="TablePreprocessor")
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(given)
     states, groups, slowest = Counter[str](), Counter[tuple[str, str, str]](), (0.0, 0)
-    for case, outcome in outcomes(asked.cases, asked.seed, asked.start):
+    for case, outcome in outcomes(asked.estimator, asked.cases, asked.seed, asked.start):
         states[outcome.state] += 1
         slowest = max(slowest, (outcome.seconds, case.number))
         for finding in outcome.findings:

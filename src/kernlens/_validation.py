@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from kernlens._array import FloatArray
@@ -94,6 +95,15 @@ def sorted_labels(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], NDArr
         labels, places = np.unique(y, return_inverse=True)
     except TypeError:
         raise ValueError(f"{name} mixes labels of several types; give all of one type.") from None
+    return labels, places
+
+
+def class_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Like :func:`sorted_labels`, and refuse numbers that are no classes."""
+    labels, places = sorted_labels(y)
+    # Numbers beyond all integers are compared with integers there, too.
+    with np.errstate(invalid="ignore"):
+        check_classification_targets(y)
     return labels, places
 
 

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from families import ESTIMATORS, FAMILIES, decision, family_of, having, known, light
-from kernlens import AutoLensClassifier
+from kernlens import AutoLensClassifier, AutoLensRegressor
 
 REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator())]
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator())]
@@ -198,6 +198,26 @@ def test_labels_that_cannot_be_sorted(estimator, labels, match):
     y = np.array(labels * 10, dtype=object)
     refuses(estimator(), X, y, match)
     refuses(estimator(class_weight="balanced"), X, y, match)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, AutoLensClassifier])
+@pytest.mark.usefixtures("no_work")
+def test_huge_numbers_are_no_labels(estimator):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    refuses(estimator(), X, 1e300 * X[:, 0] / 3.0, "Unknown label type: continuous")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [*(one for one in REGRESSORS if not family_of(one).semi_supervised), AutoLensRegressor],
+)
+@pytest.mark.usefixtures("no_work")
+def test_targets_of_text_are_named(estimator):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    refuses(
+        estimator(), X, np.array(["a"] * 30), r"^y must be numbers, but could not convert .*\.$"
+    )
 
 
 @pytest.mark.parametrize("estimator", [c for c in CLASSIFIERS if hasattr(c, "partial_fit")])

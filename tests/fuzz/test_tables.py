@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from fuzz import tables
 from fuzz.columns import COLUMNS
 from fuzz.tables import draw_table, main, outcomes
 
 
-def test_nothing_is_found():
+@pytest.mark.parametrize(
+    ("estimator", "cases"),
+    [("TablePreprocessor", 150), ("AutoLensRegressor", 30), ("AutoLensClassifier", 30)],
+)
+def test_nothing_is_found(estimator, cases):
     found = [
         f"draw_table({case.number}, {case.seed}): {finding}"
-        for case, outcome in outcomes(cases=150, seed=0)
+        for case, outcome in outcomes(estimator, cases, seed=0)
         for finding in outcome.findings
     ]
     assert not found, "\n".join(found)
@@ -35,7 +40,7 @@ def test_what_is_planted_is_found_and_told(monkeypatch, capsys):
         def transform(self, X):
             return [][0] if len(X) == 3 else super().transform(X) / 0.0
 
-    monkeypatch.setattr(tables, "TablePreprocessor", Faulty)
+    monkeypatch.setitem(tables.ESTIMATORS, "TablePreprocessor", Faulty)
     assert main(["--cases", "20", "--seed", "1"]) == 1
     told = capsys.readouterr().out
     assert "foreign exception" in told and "IndexError" in told

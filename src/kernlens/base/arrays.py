@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
@@ -18,6 +17,7 @@ from kernlens._validation import (
     check_magnitude,
     check_spread,
     check_weights,
+    class_labels,
     sorted_labels,
 )
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
@@ -147,7 +147,10 @@ def regression_targets(y: NDArray[Any]) -> FloatArray:
     -------
     ndarray of shape (n_targets, n_samples)
     """
-    targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    try:
+        targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers, but {error}.") from None
     # Objects such as None become NaN only here, after scikit-learn has looked for it.
     if np.isnan(targets).any():
         raise ValueError("Input y contains NaN; leave these rows out, or fill in their targets.")
@@ -172,8 +175,7 @@ def encode_labels(y: NDArray[Any], weights: FloatArray, estimator: str) -> Encod
     -------
     EncodedLabels
     """
-    classes, codes = sorted_labels(y)
-    check_classification_targets(y)
+    classes, codes = class_labels(y)
     check_classes(classes[np.unique(codes[weights > 0])], estimator)
     one_hot = np.eye(len(classes))[:, codes]
     if len(classes) == 2:
@@ -210,9 +212,7 @@ def batch_classes(
 
 def one_hot(y: NDArray[Any], classes: NDArray[Any], estimator: str) -> FloatArray:
     """Labels as one-hot rows, one per class; for two classes the row of the second one only."""
-    labels, _ = sorted_labels(y)
-    check_classification_targets(y)
-    unknown = np.setdiff1d(labels, classes)
+    unknown = np.setdiff1d(class_labels(y)[0], classes)
     if len(unknown):
         raise ValueError(
             f"y has labels that are not among the classes of {estimator}: {unknown.tolist()[:5]}; "

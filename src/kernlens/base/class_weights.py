@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, significant, sorted_labels
+from kernlens._validation import check_magnitude, class_labels, significant
 
 
 def class_weighted(
@@ -43,8 +42,7 @@ def class_weighted(
     """
     if class_weight is None:
         return weights
-    labels, codes = sorted_labels(y)
-    check_classification_targets(y)
+    labels, codes = class_labels(y)
     if isinstance(class_weight, str):
         factors = _balanced(codes, weights, len(labels))
     else:

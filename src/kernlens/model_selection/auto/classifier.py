@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
 from kernlens._reports import Listener
-from kernlens._validation import check_classes, sorted_labels
+from kernlens._validation import check_classes, class_labels
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.model_selection.auto.candidates import CLASSIFIERS, Candidate, portfolio
@@ -119,8 +118,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         """
         self._check_parameters()
         labels = checked_labels(y)
-        sorted_labels(labels)  # of all rows, before those without weight are left out
-        check_classification_targets(labels)
+        class_labels(labels)  # of all rows, before those without weight are left out
         splits = given_rows(self.cv, labels, groups)
         X, labels, weights, groups, splits = checked_rows(X, labels, sample_weight, groups, splits)
         self.classes_, codes = np.unique(labels, return_inverse=True)
