@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +11,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_classes, check_magnitude, check_spread, check_weights
+from kernlens._validation import (
+    check_classes,
+    check_magnitude,
+    check_no_dates,
+    check_spread,
+    check_weights,
+    plain_complaints,
+)
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -26,19 +31,8 @@ def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> An
     It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
     what overflows in both directions is no number; then it looks at every entry.
     """
-    with np.errstate(over="ignore", invalid="ignore"), named_overflow():
+    with np.errstate(over="ignore", invalid="ignore"), plain_complaints():
         return validate_data(estimator, X, *y, **options)
-
-
-@contextmanager
-def named_overflow() -> Iterator[None]:
-    """Refuse integers of Python beyond floating-point numbers in a sentence of ours."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError(
-            "X or y has integers that are too large for floating-point numbers; rescale them."
-        ) from error
 
 
 class ChecksParameters(Protocol):
@@ -141,7 +135,9 @@ def regression_targets(y: NDArray[Any]) -> FloatArray:
     -------
     ndarray of shape (n_targets, n_samples)
     """
-    targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    check_no_dates(y)
+    with plain_complaints("y"):
+        targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
     # Objects such as None become NaN only here, after scikit-learn has looked for it.
     if np.isnan(targets).any():
         raise ValueError("Input y contains NaN; leave these rows out, or fill in their targets.")

@@ -10,9 +10,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, significant
+from kernlens._validation import check_magnitude, check_no_dates, plain_complaints, significant
 from kernlens._warnings import warn
-from kernlens.base.arrays import named_overflow
 from kernlens.base.class_weights import class_weighted
 
 
@@ -23,7 +22,8 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
             f"{estimator} requires y to be passed, but the target y is None; give NaN for rows "
             "without a target."
         )
-    with named_overflow():
+    check_no_dates(y)
+    with plain_complaints("y"):
         checked: NDArray[Any] = check_array(
             y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
         )
