@@ -360,7 +360,9 @@ def check_best_constant(model, X, y):
         np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-12)
     else:
         np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
-    assert model.transform(X).shape == (len(X), 1)
+    automatic = isinstance(model.n_directions, str)
+    assert model.transform(X).shape == (len(X), 0 if automatic else 1)
+    assert ("n_directions_ is 0" in model.status_) == automatic
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
 
 
