@@ -220,7 +220,7 @@ def _(kind: Folds, rng: Generator, setting: Setting) -> Any:
 @draw_value.register
 def _(kind: SomeColumns, rng: Generator, setting: Setting) -> Any:
     if chance(rng, 0.7):
-        return draw_value(kind.kind, rng, setting)
+        return draw_value(kinds.AutoFlag(), rng, setting)
     return _some_columns(rng, setting)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import DTypePromotionError
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -19,6 +22,40 @@ LARGEST_VALUE = 1e100
 SMALLEST_SPREAD = 1e-100
 #: Starts that a fit comes to the end of.
 MOST_STARTS = 10_000
+#: How Python begins to complain about text.
+NO_NUMBER = "could not convert string to float: "
+#: What to do about text among numbers.
+USE_NUMBERS = "TablePreprocessor makes numbers of columns of X, and classifiers take text as labels"
+
+
+@contextmanager
+def plain_complaints(name: str = "X or y", advice: str = USE_NUMBERS) -> Iterator[None]:
+    """Say in a sentence what Python and NumPy say of values that they make no numbers of."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} has integers that are too large for floating-point numbers; rescale them."
+        ) from error
+    except DTypePromotionError as error:
+        # Of a table, whose columns of numbers and of dates have no common type.
+        raise ValueError(
+            f"{name} has dates or durations beside numbers; give them as numbers, such as days, or "
+            "put a TablePreprocessor before the model."
+        ) from error
+    except ValueError as error:
+        word = str(error).partition(NO_NUMBER)[2].removeprefix("np.str_(").removesuffix(")")
+        if not word:
+            raise
+        raise ValueError(
+            f"{name} has text, such as {word}, where numbers are needed; {advice}."
+        ) from error
+
+
+def check_no_dates(y: Any) -> None:
+    """Refuse dates and durations, which NumPy would make numbers of in whatever unit they have."""
+    if getattr(getattr(y, "dtype", None), "kind", None) in ("m", "M"):
+        raise ValueError("y has dates or durations; give numbers, such as days, or labels as text.")
 
 
 def check_magnitude(values: FloatArray, name: str) -> None:
@@ -48,9 +85,10 @@ def check_weights(sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray:
 
     What is lost when it is added to the largest weight counts as zero.
     """
-    weights: FloatArray = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
+    with plain_complaints("sample_weight", "give a weight for every row"):
+        weights: FloatArray = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
     check_magnitude(weights, "sample_weight")
     if not weights.any():
         raise ValueError(

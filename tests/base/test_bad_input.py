@@ -6,6 +6,7 @@ import inspect
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import is_classifier, is_regressor
@@ -61,7 +62,7 @@ def refuses(model, X, y, match, sample_weight=None, error=ValueError):
         (np.nan, "contains NaN"),
         (np.inf, "contains infinity"),
         (-np.inf, "contains infinity"),
-        ("word", "could not convert string to float"),
+        ("word", "has text, such as 'word', where numbers are needed"),
         (1e300, "X has values as large as 1e\\+300, whose squares overflow; divide X by"),
         (-1e101, "X has values as large as 1e\\+101, whose squares overflow; divide X by"),
     ],
@@ -88,6 +89,14 @@ def test_bad_entries_of_x(estimator, value, match):
 def test_bad_kinds_of_x(estimator, make, match, error):
     X, y = sample(estimator)
     refuses(light(estimator), make(X), y, match, error=error)
+
+
+@every
+@pytest.mark.usefixtures("no_work")
+def test_columns_of_dates(estimator):
+    X, y = sample(estimator)
+    table = pd.DataFrame(X).assign(day=pd.date_range("2020-01-01", periods=len(X)))
+    refuses(light(estimator), table.rename(columns=str), y, "dates or durations beside numbers")
 
 
 @every
@@ -128,6 +137,8 @@ def test_bad_weights(estimator, value, match):
     weights = np.full(len(X), 0.0 if value == 0.0 else 1.0)
     weights[3] = value
     refuses(light(estimator), X, y, match, sample_weight=weights)
+    words = ["heavy"] * len(X)
+    refuses(light(estimator), X, y, "sample_weight has text, such as 'heavy'", sample_weight=words)
 
 
 @every_regressor
@@ -171,8 +182,10 @@ def test_integers_beyond_floating_point(estimator):
 @pytest.mark.usefixtures("no_work")
 def test_targets_of_the_wrong_kind(estimator):
     X, _ = sample(estimator)
-    refuses(light(estimator), X, ["word"] * len(X), "could not convert string to float")
+    refuses(light(estimator), X, ["word"] * len(X), "y has text, such as 'word', where numbers")
     refuses(light(estimator), X, np.zeros((len(X), 2, 2)), "dim 3")
+    dates = pd.date_range("2020-01-01", periods=len(X))
+    refuses(light(estimator), X, dates, "y has dates or durations; give numbers")
 
 
 @every_classifier
@@ -394,7 +407,9 @@ def check_best_constant(model, X, y):
         np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-12)
     else:
         np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
-    assert model.transform(X).shape == (len(X), 1)
+    automatic = isinstance(model.n_directions, str)
+    assert model.transform(X).shape == (len(X), 0 if automatic else 1)
+    assert ("n_directions_ is 0" in model.status_) == automatic
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
 
 

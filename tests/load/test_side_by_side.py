@@ -15,8 +15,11 @@ from sklearn.base import is_classifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from families import ESTIMATORS, UNSUPERVISED, decision, family_of, light
-from kernlens import HKRRRegressor, RegFeaLRegressor
+from kernlens import MAVE, SIR, HKRRRegressor, RegFeaLRegressor, RKHSWeightingRegressor
 from kernlens import _execution as execution
+from kernlens.fits.direction_count import LearnedOnPart
+from kernlens.methods.sdr.candidate import Candidate
+from kernlens.methods.sdr.local_linear import LocalMoments
 
 N_FITS = 50
 
@@ -107,6 +110,30 @@ def test_blas_has_its_threads_back_after_fits_side_by_side():
         before = blas_threads()
         run_side_by_side(lambda k, model: outcome(model), [light(HKRRRegressor) for _ in range(4)])
         assert blas_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("model", "owner", "step"),
+    [
+        (RKHSWeightingRegressor(alpha=0.1), LearnedOnPart, "squared_errors"),
+        (MAVE(), LearnedOnPart, "squared_errors"),
+        (MAVE(n_directions=1), LocalMoments, "lines"),
+        (SIR(n_directions=1), Candidate, "spectrum"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_many_small_systems_have_one_thread_of_blas(model, owner, step, monkeypatch):
+    seen, work = [], getattr(owner, step)
+
+    def watched(*arguments):
+        seen.extend(blas_threads())
+        return work(*arguments)
+
+    monkeypatch.setattr(owner, step, watched)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    with threadpool_limits(limits=2, user_api="blas"):
+        model.fit(X, X[:, 0])
+    assert set(seen) == {1}
 
 
 @pytest.mark.parametrize("start", ["loky", "spawn", pytest.param("fork", marks=has_fork)])

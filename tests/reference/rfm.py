@@ -19,9 +19,12 @@ def kernel(name, u, v):
     if name == "gaussian":
         value = np.exp(-(r**2) / 2.0)
         return value, -value * difference
-    assert name == "laplace"
-    value = np.exp(-r)
-    return value, np.zeros_like(u) if r == 0.0 else -value * difference / r
+    if name == "cauchy":
+        value = 1.0 / (1.0 + r**2)
+        return value, -2.0 * value**2 * difference
+    q = {"laplace": 1.0, "generalized_laplace": 0.7}[name]
+    value = np.exp(-(r**q))
+    return value, np.zeros_like(u) if r == 0.0 else -q * r ** (q - 2.0) * value * difference
 
 
 def kernel_matrix(name, U, V):

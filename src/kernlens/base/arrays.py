@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,9 +13,11 @@ from kernlens._array import FloatArray
 from kernlens._validation import (
     check_classes,
     check_magnitude,
+    check_no_dates,
     check_spread,
     check_weights,
     class_labels,
+    plain_complaints,
     sorted_labels,
 )
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
@@ -32,19 +32,8 @@ def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> An
     It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
     what overflows in both directions is no number; then it looks at every entry.
     """
-    with np.errstate(over="ignore", invalid="ignore"), named_overflow():
+    with np.errstate(over="ignore", invalid="ignore"), plain_complaints():
         return validate_data(estimator, X, *y, **options)
-
-
-@contextmanager
-def named_overflow() -> Iterator[None]:
-    """Refuse integers of Python beyond floating-point numbers in a sentence of ours."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError(
-            "X or y has integers that are too large for floating-point numbers; rescale them."
-        ) from error
 
 
 class ChecksParameters(Protocol):
@@ -147,9 +136,11 @@ def regression_targets(y: NDArray[Any]) -> FloatArray:
     -------
     ndarray of shape (n_targets, n_samples)
     """
+    check_no_dates(y)
     try:
-        targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        with plain_complaints("y"):
+            targets: FloatArray = np.ascontiguousarray(np.atleast_2d(y.T), dtype=np.float64)
+    except TypeError as error:
         raise ValueError(f"y must be numbers, but {error}.") from None
     # Objects such as None become NaN only here, after scikit-learn has looked for it.
     if np.isnan(targets).any():

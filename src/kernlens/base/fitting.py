@@ -207,15 +207,18 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, S
         """Count the directions that predict; an interruption leaves it to their importances."""
         if line is not None:
             learned = replace(learned, directions=line.joined(learned.directions))
+        automatic = isinstance(self.n_directions, str)
+        if automatic and not learned.directions.importances.any():
+            return _nothing_found(learned)
         if self.n_directions != "auto" or learned.status is Status.INTERRUPTED:
             return learned
         try:
             number = counted_directions(learner, data.rows, data.strata, learned, line)
         except KeyboardInterrupt:
             return replace(learned, status=Status.INTERRUPTED)
-        status = Status.NOTHING if number == 0 else learned.status
-        directions = replace(learned.directions, n_relevant=number)
-        return replace(learned, directions=directions, status=status)
+        if number == 0:
+            return _nothing_found(learned)
+        return replace(learned, directions=replace(learned.directions, n_relevant=number))
 
     def _calibrate_or_keep(self, learner: Learner[Any], learned: Any) -> Any:
         """Calibrate; the first interruption leaves the fit as it is, uncalibrated."""
@@ -311,7 +314,7 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, S
     def _store_learned_directions(self, data: FitData, learned: Learned, line: Line | None) -> None:
         columns, found = data.columns, learned.directions
         kept = self.n_directions
-        if kept == "auto" and found.n_relevant is not None:
+        if isinstance(kept, str) and found.n_relevant is not None:
             kept = found.n_relevant
         # Rows are in the order of a hash: the first of them are a random sample.
         inputs = data.rows.X[:ROWS_FOR_SIGNS]
@@ -479,6 +482,12 @@ def _learn_or_keep(learner: Learner[Any], reporter: Reporter | None = None) -> A
     if stopped and learned.status is Status.INTERRUPTED:
         return replace(learned, status=Status.STOPPED)
     return learned
+
+
+def _nothing_found(learned: Any) -> Any:
+    """The same without a direction: none predicts, or the function is a constant."""
+    directions = replace(learned.directions, n_relevant=0)
+    return replace(learned, directions=directions, status=Status.NOTHING)
 
 
 def _warn_of_the_end(status: Status) -> None:

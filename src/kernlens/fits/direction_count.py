@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from kernlens._array import FloatArray
+from kernlens._execution import single_threaded_blas
 from kernlens._rows import CanonicalRows
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.linalg.raised_cholesky import raised_cholesky
@@ -139,6 +140,12 @@ class DirectionCount:
 
 def count_directions(parts: Sequence[LearnedOnPart]) -> DirectionCount:
     """Choose the number of directions by what predicts held-out rows."""
+    # Hundreds of small systems, between which threads of BLAS would spin.
+    with single_threaded_blas():
+        return _count(parts)
+
+
+def _count(parts: Sequence[LearnedOnPart]) -> DirectionCount:
     weights = np.concatenate([part.test.weights for part in parts])
     most = min(MOST_DIRECTIONS, *(len(part.directions) for part in parts))
     errors: list[FloatArray] = []

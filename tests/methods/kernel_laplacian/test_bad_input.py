@@ -196,7 +196,7 @@ def test_kernels_without_derivatives_are_refused_by_name(kernel, sentence):
         (None, "requires y to be passed, .* give NaN for rows without a target"),
         (np.r_[np.inf, np.ones(29)], "y contains infinity"),
         (1e150 * np.arange(30), "y has values as large as"),
-        (["word"] * 30, "could not convert string to float"),
+        (["word"] * 30, "y has text, such as 'word', where numbers are needed"),
         (np.zeros((30, 0)), r"0 feature\(s\)"),
     ],
 )
@@ -246,7 +246,7 @@ def test_labeled_rows_of_weight_zero_are_no_labeled_rows(estimator):
         (lambda X: np.where(X > 0, np.nan, X), ValueError, "Input X_unlabeled contains NaN"),
         (lambda X: 1e200 * X, ValueError, "X_unlabeled has values as large as .*overflow"),
         (scipy.sparse.csr_array, TypeError, "Sparse data was passed for X_unlabeled"),
-        (lambda X: "rows", ValueError, "could not convert string to float"),
+        (lambda X: "rows", ValueError, "has text, such as 'rows', where numbers are needed"),
     ],
 )
 @pytest.mark.usefixtures("no_work")

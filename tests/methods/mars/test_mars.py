@@ -356,6 +356,15 @@ def test_rounding_is_not_written_down():
     assert same.startswith("y = 1\n1 term of 1; R2 1.000, by generalised cross-validation 1.000")
 
 
+def test_noise_leaves_one_term_and_no_direction():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 4))
+    with pytest.warns(UserWarning, match="n_directions_ is 0"):
+        model = MARSRegressor().fit(X, rng.standard_normal(300))
+    assert "\n1 term of" in str(model.summary())
+    assert model.transform(X).shape == (300, 0)
+
+
 def test_importances_are_drops_along_the_pruning():
     """Columns of a planted sum, of which one explains far more, by hand from subsets."""
     rng = np.random.default_rng(8)

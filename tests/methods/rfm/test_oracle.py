@@ -7,6 +7,7 @@ import pytest
 
 from families import inputs_of, targets_of
 from kernlens import RFMClassifier, RFMRegressor
+from kernlens.kernels import GeneralizedLaplaceKernel, RadialKernel
 from reference import rfm as reference
 
 MACHINES = [
@@ -15,7 +16,24 @@ MACHINES = [
     ("gaussian", "full"),
     ("gaussian", "diag"),
     ("product_laplace", "diag"),
+    ("generalized_laplace", "full"),
+    ("cauchy", "full"),
+    ("cauchy", "diag"),
 ]
+
+
+class CauchyKernel(RadialKernel):
+    """A kernel of a user: ``1 / (1 + r^2)``."""
+
+    def profile(self, s):
+        return 1.0 / (1.0 + s)
+
+    def derivative(self, s):
+        return -1.0 / (1.0 + s) ** 2
+
+
+#: Kernels that have no name.
+OBJECTS = {"generalized_laplace": GeneralizedLaplaceKernel(0.7), "cauchy": CauchyKernel()}
 PLAIN = {"truncate": None, "linear_part": False, "n_directions": 2, "n_jobs": 1}
 
 
@@ -44,7 +62,7 @@ def relative(weights):
 def test_predictions_are_those_of_the_algorithm(kernel, metric, n_updates, n_targets):
     X, y, weights = problem(n_targets=n_targets)
     model = RFMRegressor(
-        kernel=kernel,
+        kernel=OBJECTS.get(kernel, kernel),
         metric=metric,
         ranks=False,
         alpha=0.1,
@@ -67,9 +85,8 @@ def test_predictions_are_those_of_the_algorithm(kernel, metric, n_updates, n_tar
 def test_ranks_stand_beside_the_columns(kernel, metric):
     X, y, weights = problem()
     X[:, 2] = np.round(X[:, 2])
-    model = RFMRegressor(
-        kernel=kernel, metric=metric, ranks=True, alpha=0.1, width=2.0, n_updates=2, **PLAIN
-    ).fit(X, y, weights)
+    settings = {"kernel": OBJECTS.get(kernel, kernel), "metric": metric, "ranks": True}
+    model = RFMRegressor(alpha=0.1, width=2.0, n_updates=2, **settings, **PLAIN).fit(X, y, weights)
     inputs, targets = inputs_of(model, X), targets_of(model, y, weights)
     w = relative(weights)
     wide = reference.beside_ranks(inputs, w, inputs)

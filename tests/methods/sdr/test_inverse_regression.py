@@ -270,6 +270,8 @@ def test_bad_targets_are_refused_in_a_sentence(estimator):
         estimator().fit(X, np.array(["a", "b", None] * 10, dtype=object))
     with pytest.raises(ValueError, match=r"^y has dates or durations; give numbers"):
         estimator().fit(X, np.arange("2020-01-01", "2020-01-31", dtype="datetime64[D]"))
+    with pytest.raises(ValueError, match=r"^y has targets of text and of numbers; fit one model"):
+        estimator().fit(X, np.array([["a", 0.5], ["b", 1.5]] * 15, dtype=object))
     with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
         estimator(n_directions=1).fit(X, np.arange(30).astype(str))
     with pytest.raises(ValueError, match="requires y to be passed"):

@@ -23,9 +23,6 @@ FEW_CENTERS = 1000
 class BaseBrownianRidge(FittingMixin):
     """Arguments of the estimator, and how they become a fit."""
 
-    # Eigendecompositions are large enough for the threads of BLAS.
-    _single_threaded_blas = False
-
     def __init__(
         self,
         *,

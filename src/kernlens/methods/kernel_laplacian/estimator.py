@@ -15,7 +15,12 @@ from sklearn.utils.validation import validate_data
 from kernlens._array import FloatArray
 from kernlens._reports import Listener
 from kernlens._result import Status
-from kernlens._validation import check_magnitude, check_sequence, check_spread
+from kernlens._validation import (
+    check_magnitude,
+    check_sequence,
+    check_spread,
+    plain_complaints,
+)
 from kernlens._warnings import warn
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
@@ -112,9 +117,10 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         """More points without a target, (n_unlabeled, n_features)."""
         if X_unlabeled is None:
             return np.empty((0, n_features))
-        more: FloatArray = check_array(
-            X_unlabeled, dtype=np.float64, ensure_min_samples=0, input_name="X_unlabeled"
-        )
+        with plain_complaints("X_unlabeled"):
+            more: FloatArray = check_array(
+                X_unlabeled, dtype=np.float64, ensure_min_samples=0, input_name="X_unlabeled"
+            )
         if more.shape[1] != n_features:
             raise ValueError(f"X_unlabeled has {more.shape[1]} features, and X has {n_features}.")
         # Names, if there are any.

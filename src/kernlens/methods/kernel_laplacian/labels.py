@@ -9,9 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, class_labels, significant
+from kernlens._validation import (
+    check_magnitude,
+    check_no_dates,
+    class_labels,
+    plain_complaints,
+    significant,
+)
 from kernlens._warnings import warn
-from kernlens.base.arrays import named_overflow
 from kernlens.base.class_weights import class_weighted
 
 
@@ -22,7 +27,8 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
             f"{estimator} requires y to be passed, but the target y is None; give NaN for rows "
             "without a target."
         )
-    with named_overflow():
+    check_no_dates(y)
+    with plain_complaints("y"):
         checked: NDArray[Any] = check_array(
             y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
         )

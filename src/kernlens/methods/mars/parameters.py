@@ -13,7 +13,6 @@ from kernlens._parameters import (
     STANDARDIZE,
     TRUNCATE,
     VERBOSE,
-    AutoFlag,
     Automatic,
     Between,
     Count,
@@ -23,6 +22,7 @@ from kernlens._parameters import (
     Parameter,
     Parameters,
 )
+from kernlens._validation import check_flag
 from kernlens.methods.mars.columns import is_column, is_list
 
 #: Factors of a term at most: products of more inputs overflow.
@@ -32,18 +32,18 @@ LARGEST_PENALTY = 1e6
 
 @dataclass(frozen=True)
 class SomeColumns(Kind):
-    """A list of columns by name or number, or another kind."""
-
-    kind: Kind
+    """True, False, "auto", or a list of columns by name or number."""
 
     def check(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value == "auto":
+            return
         if not is_list(value):
-            self.kind.check(name, value)
+            check_flag(name, value, other="'auto', or a list of columns")
         elif not all(is_column(column) for column in value):
             raise ValueError(f"{name} must list columns by name or number, got {value!r}.")
 
     def bad_values(self) -> tuple[Any, ...]:
-        return (*self.kind.bad_values(), [-1], [0.5], [True], [[0]])
+        return (None, 1, "age", [-1], [0.5], [True], [[0]])
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ PARAMETERS: Parameters = {
         every step that left them out (fast MARS [2]_). None looks at all of them.""",
     ),
     "linear": Parameter(
-        SomeColumns(AutoFlag()),
+        SomeColumns(),
         "auto",
         '"auto", bool or list of columns',
         """Whether columns enter as lines. ``"auto"`` has a line where a knot raises R2 by less than

@@ -82,7 +82,7 @@ class SplineSummary(Tabular):
             lines.extend(f"    {part}" for part in others)
         named = ", ".join(self.columns[:MOST_NAMES]) or "none"
         more = ", ..." if len(self.columns) > MOST_NAMES else ""
-        noun = "term" if self.n_tried == 1 else "terms"
+        noun = "term" if len(self.terms) == 1 else "terms"
         return "\n".join(
             [
                 *lines,

@@ -11,7 +11,12 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import check_classes, check_enough_rows, sorted_labels
+from kernlens._validation import (
+    check_classes,
+    check_enough_rows,
+    check_no_dates,
+    sorted_labels,
+)
 from kernlens.base.arrays import regression_targets
 from kernlens.base.columns import Columns
 from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
@@ -49,10 +54,12 @@ def encode_targets(
     estimator : str
         Name of the estimator, for messages.
     """
-    if y.dtype.kind in "mM":
-        raise ValueError("y has dates or durations; give numbers, such as days, or labels as text.")
+    check_no_dates(y)
     if categorical == "auto":
-        categorical = _are_labels(y)
+        kinds = {_are_labels(target) for target in np.atleast_2d(y.T)}
+        if len(kinds) > 1:
+            raise ValueError("y has targets of text and of numbers; fit one model for each kind.")
+        categorical = kinds.pop()
     if not categorical:
         if _are_labels(y) and y.dtype.kind != "b":
             raise ValueError("categorical=False needs a y of numbers; this y has text.")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernlens._array import FloatArray, IntArray
+from kernlens._execution import single_threaded_blas
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._validation import check_memory
 from kernlens._warnings import warn
@@ -81,8 +82,10 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
         targets = encode_targets(y, weights, self.categorical, name)
         memory = self._memory(X.shape[0], X.shape[1], len(targets.values))
         check_memory(memory.n_bytes, memory.advice)
-        data = ReductionData.of(X, targets, weights, name)
-        self._store_found(data, self._find(data))
+        # Products are small, and threads of BLAS spin between them, for seconds on a busy machine.
+        with single_threaded_blas():
+            data = ReductionData.of(X, targets, weights, name)
+            self._store_found(data, self._find(data))
         return self
 
     def _store_found(self, data: ReductionData, found: FoundDirections) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,11 @@ class LocalFit:
 class LocalFinder(SubspaceFinder):
     """Directions of local lines."""
 
-    n_directions: Any
+    def __init__(
+        self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
+    ) -> None:
+        self.n_directions = n_directions
+        self.categorical = categorical
 
     @abstractmethod
     def _refined(self, fit: LocalFit, k: int) -> GradientDirections:

@@ -78,12 +78,6 @@ class MAVE(LocalFinder):
     _parameters = LOCAL
     _nested_directions = False
 
-    def __init__(
-        self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
-    ) -> None:
-        self.n_directions = n_directions
-        self.categorical = categorical
-
     def _refined(self, fit: LocalFit, k: int) -> GradientDirections:
         found = minimum_variance(fit.problem, fit.start.directions[:k])
         return with_swaps(fit.problem, found, fit.start) if fit.few_values else found

@@ -71,11 +71,5 @@ class OPG(LocalFinder):
 
     _parameters = LOCAL
 
-    def __init__(
-        self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
-    ) -> None:
-        self.n_directions = n_directions
-        self.categorical = categorical
-
     def _refined(self, fit: LocalFit, k: int) -> GradientDirections:
         return GradientDirections(fit.start.directions[:k], fit.start.squares[:k])

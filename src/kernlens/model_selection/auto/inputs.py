@@ -10,8 +10,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_y, _num_samples
 
 from kernlens._array import FloatArray, IntArray
-from kernlens._validation import check_weights
-from kernlens.base.arrays import named_overflow, regression_targets
+from kernlens._validation import check_weights, plain_complaints
+from kernlens.base.arrays import regression_targets
 from kernlens.model_selection.auto.splits import Rows
 from kernlens.tables.reading import take_rows
 
@@ -23,7 +23,7 @@ def checked_numbers(y: Any) -> FloatArray:
     """One target, as numbers."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    with np.errstate(over="ignore", invalid="ignore"), named_overflow():
+    with np.errstate(over="ignore", invalid="ignore"), plain_complaints("y"):
         checked = _check_y(y, multi_output=False, y_numeric=True)
     return regression_targets(column_or_1d(checked, warn=True))[0]
 
