@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from kernlens._array import FloatArray
@@ -84,6 +85,17 @@ def check_enough_rows(n_rows: int, estimator: str) -> None:
             f"{estimator} needs at least 2 samples with a positive weight, got "
             f"n_samples = {n_rows}."
         )
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse targets that are no labels."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError(
+            "y has labels that cannot be put in order, such as None or text beside numbers; leave "
+            "rows without a label out, and make all labels text."
+        ) from error
 
 
 def check_classes(classes: NDArray[Any], estimator: str) -> None:

@@ -9,11 +9,16 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_classes, check_magnitude, check_spread, check_weights
+from kernlens._validation import (
+    check_classes,
+    check_labels,
+    check_magnitude,
+    check_spread,
+    check_weights,
+)
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -166,7 +171,7 @@ def encode_labels(y: NDArray[Any], weights: FloatArray, estimator: str) -> Encod
     -------
     EncodedLabels
     """
-    check_classification_targets(y)
+    check_labels(y)
     classes, codes = np.unique(y, return_inverse=True)
     check_classes(classes[np.unique(codes[weights > 0])], estimator)
     one_hot = np.eye(len(classes))[:, codes]
@@ -204,7 +209,7 @@ def batch_classes(
 
 def one_hot(y: NDArray[Any], classes: NDArray[Any], estimator: str) -> FloatArray:
     """Labels as one-hot rows, one per class; for two classes the row of the second one only."""
-    check_classification_targets(y)
+    check_labels(y)
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(

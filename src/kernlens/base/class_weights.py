@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, significant
+from kernlens._validation import check_labels, check_magnitude, significant
 
 
 def class_weighted(
@@ -43,7 +42,7 @@ def class_weighted(
     """
     if class_weight is None:
         return weights
-    check_classification_targets(y)
+    check_labels(y)
     labels, codes = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str):
         factors = _balanced(codes, weights, len(labels))

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
-from kernlens._validation import check_magnitude, significant
+from kernlens._validation import check_labels, check_magnitude, significant
 from kernlens._warnings import warn
 from kernlens.base.arrays import named_overflow
 from kernlens.base.class_weights import class_weighted
@@ -127,7 +126,7 @@ def labels_with_gaps(
         raise ValueError(
             f"{estimator} found no labelled row{meaning}; label at least one row of every class."
         )
-    check_classification_targets(y[labeled])
+    check_labels(y[labeled])
     check_labeled_weights(labeled, weights)
     weights = weights.copy()
     weights[labeled] = class_weighted(class_weight, y[labeled], weights[labeled])

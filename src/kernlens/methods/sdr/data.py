@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows, canonical_rows
-from kernlens._validation import check_classes, check_enough_rows
+from kernlens._validation import check_classes, check_enough_rows, check_labels
 from kernlens.base.arrays import regression_targets
 from kernlens.base.columns import Columns
 from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
@@ -73,7 +72,7 @@ def _codes(labels: NDArray[Any], weights: FloatArray, estimator: str) -> FloatAr
         raise ValueError("y has missing labels (None); leave these rows out.")
     if labels.dtype.kind not in "biuf":
         # Numbers of any kind are labels where the user says so; among objects may be anything.
-        check_classification_targets(labels)
+        check_labels(labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:

@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
 from kernlens._parameters import documented
 from kernlens._reports import Listener
-from kernlens._validation import check_classes
+from kernlens._validation import check_classes, check_labels
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.model_selection.auto.candidates import CLASSIFIERS, Candidate, portfolio
 from kernlens.model_selection.auto.estimator import BaseAutoLens
-from kernlens.model_selection.auto.inputs import checked_labels, checked_rows
+from kernlens.model_selection.auto.inputs import check_parts, checked_labels, checked_rows
 from kernlens.model_selection.auto.parameters import CLASSIFIER_PARAMETERS
 from kernlens.model_selection.auto.scores import (
     CLASSIFICATION_SCORES,
@@ -119,7 +118,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         """
         self._check_parameters()
         labels = checked_labels(y)
-        check_classification_targets(labels)
+        check_labels(labels)
         splits = given_rows(self.cv, labels, groups)
         X, labels, weights, groups, splits = checked_rows(X, labels, sample_weight, groups, splits)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -127,6 +126,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         if self.class_weight is not None:
             ones = np.ones(len(labels)) if weights is None else weights
             weights = class_weighted(self.class_weight, labels, ones)
+        check_parts(splits, labels)
         numbers = codes.astype(np.float64)
         self._fit_table(X, numbers, labels, weights, groups, splits, len(self.classes_))
         return self
