@@ -184,6 +184,18 @@ def test_labels_of_the_wrong_kind(estimator):
 
 @every_classifier
 @pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("other", [None, 1])
+def test_labels_without_an_order_are_one_sentence(estimator, other):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    y = np.array(["a", "b"] * 10, dtype=object)
+    y[4] = other
+    said = "(y has labels that cannot be put in order|Input y contains NaN or None)"
+    with pytest.raises(ValueError, match=rf"^{said}[^\n]*\.$"):
+        light(estimator).fit(X, y)
+
+
+@every_classifier
+@pytest.mark.usefixtures("no_work")
 def test_one_class(estimator):
     X, y = sample(estimator)
     match = "needs samples of at least 2 classes.* only one class"
