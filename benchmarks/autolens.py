@@ -4,10 +4,16 @@
 [--splits 3] [--rows 5000] [--models ...] [--jobs 2] [--file results.csv]``. "experiment6" has the
 17 sets of the BKerNN paper with its 400 / 100 rows; the others are those of the data folder and
 scikit-learn's breast cancer, split at random by seeds 0, 1, ..., a fifth for testing, at most 5000
-rows of it. Several numbers after ``--seconds`` compare budgets. Every result is a line of the file
-as soon as it is there, and what the file has is not done again. ``--cpu`` takes seconds of the
+rows of it. Several numbers after ``--seconds`` compare budgets. ``--cpu`` takes seconds of the
 processor for those of the clock, with one core (``--jobs 1``): a machine that others use as well
 then gives the same.
+
+``--whole`` does everything, which takes half a day: Experiment 6, all sets with three splits, the
+large ones at full size with 300 seconds, and budgets of 10, 60 and 300 seconds. ``--minutes 30``
+begins nothing new after half an hour. Every result is a line of the file as soon as it is there,
+and what the file has is not done again: the same command goes on where the last one ended. The file
+is ``benchmarks/results/autolens.csv`` unless another is named; lines of code that has changed since
+must be taken out of it by hand.
 """
 
 from __future__ import annotations
@@ -44,6 +50,26 @@ CLASSIFICATION = (
 OURS = ("AutoLens", "RFM")
 MODELS = (*OURS, *RIVALS)
 CALIBRATED = "boosting calibrated"
+#: Where results are kept.
+RESULTS = Path(__file__).parent / "results" / "autolens.csv"
+#: What ``--whole`` does, piece by piece: options that differ from what is given.
+WHOLE: tuple[dict[str, Any], ...] = (
+    {"sets": ("experiment6",), "seconds": [60.0]},
+    {"sets": ("regression", "classification"), "seconds": [60.0]},
+    {
+        "sets": ("regression", "classification"),
+        "only": ("california", "elevators", "pol", "adults", "marketing", "telescope", "skin"),
+        "seconds": [300.0],
+        "splits": 1,
+        "rows": None,
+    },
+    {
+        "sets": ("regression", "classification"),
+        "only": ("airfoil", "skillcraft", "telescope"),
+        "seconds": [10.0, 60.0, 300.0],
+        "models": ["AutoLens"],
+    },
+)
 #: Rows to test on at most, and bins of the calibration error.
 N_TEST = 5000
 N_BINS = 15
@@ -62,7 +88,9 @@ def run(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--rows", type=int, default=5000, help="rows to learn from at most")
     parser.add_argument("--jobs", type=int, default=2, help="threads of every model")
     parser.add_argument("--cpu", action="store_true", help="seconds of the processor")
-    parser.add_argument("--file", type=Path, default=Path("autolens.csv"))
+    parser.add_argument("--file", type=Path, default=RESULTS)
+    parser.add_argument("--whole", action="store_true", help="everything that is to be shown")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begin nothing new after")
     parser.add_argument("--print", action="store_true", help="only print what the file has")
     given = parser.parse_args(arguments)
     folder = data_folder()
@@ -72,15 +100,21 @@ def run(arguments: Sequence[str] = ()) -> None:
     if missing:
         print(f"not installed, and left out: {', '.join(missing)}")
     given.models = [name for name in given.models if name not in missing]
-    if not given.print:
-        _do_all(folder, given)
-    print_tables(_read(given.file))
-
-
-def _do_all(folder: Path, given: argparse.Namespace) -> None:
     if given.cpu:
         given.jobs = 1
         BaseAutoLens._clock = staticmethod(time.process_time)
+    end = time.monotonic() + 60.0 * given.minutes
+    for piece in () if given.print else WHOLE if given.whole else ({},):
+        models = [name for name in piece.get("models", given.models) if name in given.models]
+        own = argparse.Namespace(**{**vars(given), **piece, "models": models})
+        if not _do_all(folder, own, end):
+            print("the minutes are over: the same command goes on from here")
+            break
+    print_tables(_read(given.file))
+
+
+def _do_all(folder: Path, given: argparse.Namespace, end: float) -> bool:
+    """Do what is asked and the file does not have; whether all is done, not begun after the end."""
     done = {_key(row) for row in _read(given.file)}
     for group in given.sets:
         for name, split, part in _problems(folder, group, given):
@@ -91,8 +125,12 @@ def _do_all(folder: Path, given: argparse.Namespace) -> None:
                         "seconds": f"{seconds:g}", "rows": len(part[0]), "jobs": given.jobs,
                         "clock": "cpu" if given.cpu else "wall",
                     }  # fmt: skip
-                    if _key(row) not in done:
-                        _write(given.file, _results(row, part, seconds, given))
+                    if _key(row) in done:
+                        continue
+                    if time.monotonic() > end:
+                        return False
+                    _write(given.file, _results(row, part, seconds, given))
+    return True
 
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:
@@ -108,6 +146,7 @@ def _read(file: Path) -> list[dict[str, str]]:
 
 def _write(file: Path, rows: list[dict[str, Any]]) -> None:
     new = not file.exists()
+    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", newline="") as lines:
         writer = csv.DictWriter(lines, FIELDS)
         if new:
@@ -159,24 +198,34 @@ def _results(
     row: dict[str, Any], part: Part, seconds: float, given: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """Lines of one model: boosting of classes has another one, calibrated."""
+    with warnings.catch_warnings(), threadpool_limits(given.jobs):
+        warnings.simplefilter("ignore")
+        try:
+            return _measured(row, part, seconds, given)
+        except Exception as error:
+            # A rival that fails must not end the others.
+            return [{**row, "note": f"{type(error).__name__}: {error}".splitlines()[0]}]
+
+
+def _measured(
+    row: dict[str, Any], part: Part, seconds: float, given: argparse.Namespace
+) -> list[dict[str, Any]]:
     X, X_test, y, y_test = part
     classes = row["group"] == "classification"
     clock = time.process_time if given.cpu else time.perf_counter
     begin, number = clock(), 1
-    with warnings.catch_warnings(), threadpool_limits(given.jobs):
-        warnings.simplefilter("ignore")
-        if row["model"] in OURS:
-            model = _ours(row["model"], classes, seconds, given.jobs).fit(X, y)
-            number = _n_finished(model) if row["model"] == "AutoLens" else 1
-        else:
-            rival = RIVALS[row["model"]]
-            model, number = tuned(rival, X, y, classes, seconds, given.jobs, clock)
-        taken = clock() - begin
-        more = {"taken": f"{taken:.1f}", "settings": number}
-        rows = [{**row, **more, **_scores(model, X_test, y_test, classes)}]
-        if classes and row["model"] == "boosting":
-            right = _scores(calibrated(model, X, y), X_test, y_test, classes)
-            rows.append({**row, **more, **right, "model": CALIBRATED})
+    if row["model"] in OURS:
+        model = _ours(row["model"], classes, seconds, given.jobs).fit(X, y)
+        number = _n_finished(model) if row["model"] == "AutoLens" else 1
+    else:
+        rival = RIVALS[row["model"]]
+        model, number = tuned(rival, X, y, classes, seconds, given.jobs, clock)
+    taken = clock() - begin
+    more = {"taken": f"{taken:.1f}", "settings": number}
+    rows = [{**row, **more, **_scores(model, X_test, y_test, classes)}]
+    if classes and row["model"] == "boosting":
+        right = _scores(calibrated(model, X, y), X_test, y_test, classes)
+        rows.append({**row, **more, **right, "model": CALIBRATED})
     return rows
 
 

@@ -12,7 +12,7 @@ from benchmarks.tables import print_row
 #: Columns of the file; the first eight tell a line from the others.
 FIELDS = (
     "group", "set", "split", "model", "seconds", "rows", "jobs", "clock",
-    "score", "log_loss", "ece", "coverage", "width", "taken", "settings",
+    "score", "log_loss", "ece", "coverage", "width", "taken", "settings", "note",
 )  # fmt: skip
 #: Column of the file, what a table calls it, and whether higher is better.
 SHOWN = {
@@ -21,6 +21,8 @@ SHOWN = {
         ("log_loss", "log loss", False), ("score", "accuracy", True), ("ece", "ECE", False),
     ),
 }  # fmt: skip
+#: Rows to learn from beyond which a line is of a table at full size.
+LARGE = 5000
 OF_OURS = ("coverage", "width", "taken", "settings")
 
 Line = dict[str, str]
@@ -30,9 +32,10 @@ def print_tables(lines: Sequence[Line]) -> None:
     """Print every group and budget by itself."""
     tables: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in lines:
-        tables[(line["group"], line["seconds"], line["clock"], line["jobs"])].append(line)
-    for (group, seconds, clock, jobs), own in tables.items():
-        print(f"\n{group}: {seconds} s ({clock} clock, {jobs} threads) for every model")
+        size = f"more than {LARGE}" if int(line["rows"]) > LARGE else f"at most {LARGE}"
+        tables[(line["group"], size, line["seconds"], line["clock"], line["jobs"])].append(line)
+    for (group, size, seconds, clock, jobs), own in tables.items():
+        print(f"\n{group}, {size} rows: {seconds} s ({clock} clock, {jobs} threads) per model")
         kind = "classification" if group == "classification" else "regression"
         for column, title, higher in SHOWN[kind]:
             _print_table(own, column, title, higher)

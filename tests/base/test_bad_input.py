@@ -229,7 +229,7 @@ def test_huge_numbers_are_no_labels(estimator):
 def test_targets_of_text_are_named(estimator):
     X = np.random.default_rng(0).standard_normal((30, 2))
     refuses(
-        estimator(), X, np.array(["a"] * 30), r"^y must be numbers, but could not convert .*\.$"
+        estimator(), X, np.array(["a"] * 30), r"^y has text, such as 'a', where numbers are .*\.$"
     )
 
 

@@ -19,7 +19,7 @@ from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.model_selection.auto.candidates import CLASSIFIERS, Candidate, portfolio
 from kernlens.model_selection.auto.estimator import BaseAutoLens
-from kernlens.model_selection.auto.inputs import checked_labels, checked_rows
+from kernlens.model_selection.auto.inputs import check_parts, checked_labels, checked_rows
 from kernlens.model_selection.auto.parameters import CLASSIFIER_PARAMETERS
 from kernlens.model_selection.auto.scores import (
     CLASSIFICATION_SCORES,
@@ -126,6 +126,7 @@ class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
         if self.class_weight is not None:
             ones = np.ones(len(labels)) if weights is None else weights
             weights = class_weighted(self.class_weight, labels, ones)
+        check_parts(splits, labels)
         numbers = codes.astype(np.float64)
         self._fit_table(X, numbers, labels, weights, groups, splits, len(self.classes_))
         return self

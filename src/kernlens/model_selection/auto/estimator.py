@@ -187,7 +187,7 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         members = [trials[place] for place in chosen.members]
         self.member_names_ = [trial.candidate.name for trial in members]
         self.member_weights_ = chosen.shares
-        self._keep_directions(race, members, chosen.shares, Z)
+        self._keep_directions(race, members, chosen, stacker, Z)
         self._keep_board(race, trials, chosen, stacker)
         return chosen
 
@@ -232,8 +232,9 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         return chosen
 
     def _keep_directions(
-        self, race: Race, members: Sequence[Trial], shares: FloatArray, Z: FloatArray
+        self, race: Race, members: Sequence[Trial], chosen: Stack, stacker: Stacker, Z: FloatArray
     ) -> None:
+        shares = chosen.shares
         names = tuple(str(name) for name in self.table_.get_feature_names_out())
         learners = [feature_learner(model) for model in self.members_]
         found = [
@@ -246,6 +247,8 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         spread = np.sqrt(np.average(np.square(Z - self.mean_), axis=0, weights=weights))
         self.scale_ = np.where(spread > 0.0, spread, 1.0)
         number = self._number(learners)
+        if self.n_directions == "auto" and not stacker.beats_a_constant(chosen):
+            number = 0
         if not found:
             empty = np.zeros((0, len(names)))
             self._store_directions(empty, np.zeros(0), np.zeros(len(names)), 0, self.scale_)

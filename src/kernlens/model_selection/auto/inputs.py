@@ -21,8 +21,7 @@ FEWEST_ROWS = 4
 
 def checked_numbers(y: Any) -> FloatArray:
     """One target, as numbers."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    _check_rows_of(y)
     with np.errstate(over="ignore", invalid="ignore"), plain_complaints("y"):
         checked = _check_y(y, multi_output=False, y_numeric=True)
     return regression_targets(column_or_1d(checked, warn=True))[0]
@@ -30,11 +29,34 @@ def checked_numbers(y: Any) -> FloatArray:
 
 def checked_labels(y: Any) -> NDArray[Any]:
     """Labels, one per row."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    _check_rows_of(y)
     flat = column_or_1d(y, warn=True)
     labels: NDArray[Any] = _check_y(flat, multi_output=False)
     return labels
+
+
+def _check_rows_of(y: Any) -> None:
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    _check_number(_num_samples(y))
+
+
+def _check_number(n_rows: int) -> None:
+    if n_rows < FEWEST_ROWS:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) while a minimum of {FEWEST_ROWS} is "
+            "required: rows are left out to compare candidates."
+        )
+
+
+def check_parts(splits: Rows | None, labels: NDArray[Any]) -> None:
+    """Refuse rows to learn from, chosen by the user, that have one class only."""
+    for train, _ in splits or ():
+        if len(set(labels[train].tolist())) < 2:
+            raise ValueError(
+                "cv gives rows to learn from that have one class only, "
+                f"{labels[train[0]].item()!r}; give parts with two classes at least."
+            )
 
 
 def checked_rows(
@@ -64,11 +86,7 @@ def checked_rows(
         groups = column_or_1d(groups)
         check_consistent_length(y, groups)
     check_consistent_length(X, y)
-    if _num_samples(X) < FEWEST_ROWS:
-        raise ValueError(
-            f"Found array with {_num_samples(X)} sample(s) while a minimum of {FEWEST_ROWS} is "
-            "required: rows are left out to compare candidates."
-        )
+    _check_number(_num_samples(X))
     if sample_weight is None:
         return X, y, None, groups, splits
     weights = check_weights(sample_weight, np.empty((len(y), 1)))

@@ -101,12 +101,14 @@ def told(
         Columns that were left out.
     n_rows : int
     """
-    tried = [row for row in board.rows if row.name != STACK]
+    rows = [row for row in board.rows if row.name != STACK]
+    tried = [row for row in rows if np.isfinite(row.score) or np.isfinite(row.look)]
+    others = f" of {len(rows)}" if len(tried) < len(rows) else ""
     members = sorted((row for row in tried if row.weight > 0.0), key=lambda row: -row.weight)
     shares = ", ".join(f"{row.name} ({row.weight:.0%})" for row in members)
     lines = [
-        f"{len(tried)} candidates were tried on {n_rows} rows. The prediction is that of {shares}; "
-        f"its {board.title} on rows left out is {final.score:.3f} (standard error "
+        f"{len(tried)}{others} candidates were tried on {n_rows} rows. The prediction is that of "
+        f"{shares}; its {board.title} on rows left out is {final.score:.3f} (standard error "
         f"{final.error:.3f})."
     ]
     lines += _gained(members, final, board.title)

@@ -95,23 +95,19 @@ def chosen_rows(cv: int | None, Z: FloatArray, y: FloatArray, groups: Any, class
     number = max(2, min(int(cv or N_FOLDS), len(y)))
     folds = _folds(number, Z, y, groups, classes)
     if not folds:
-        raise ValueError("No rows can be left out: every class needs two rows.")
+        where = "rows in two groups" if groups is not None else "two rows"
+        raise ValueError(f"No rows can be left out: every class needs {where}.")
     return folds[:1] if cv is None and len(y) > MANY_ROWS else folds
 
 
 def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool) -> Rows:
     if groups is not None:
-        splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
-        return list(splitter.split(Z, y, groups))
+        ways = iter([_folds_of_groups(number, y, groups, classes)])
+    else:
+        # Where all rows of a class are equal, they cannot all be left out together.
+        ways = (_folds_by_content(number, Z, y, classes, together) for together in (True, False))
     found: Rows = []
-    for together in (True, False):
-        fold = np.empty(len(y), dtype=np.intp)
-        for stratum in np.unique(y) if classes else [None]:
-            members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
-            numbers = content_numbers(Z[members])
-            # Where all rows of a class are equal, they cannot all be left out together.
-            places = numbers if together else np.argsort(np.argsort(numbers, kind="stable"))
-            fold[members] = places % number
+    for fold in ways:
         masks = [fold == k for k in range(number)]
         found = [
             (np.flatnonzero(~out), np.flatnonzero(out))
@@ -121,6 +117,34 @@ def _folds(number: int, Z: FloatArray, y: FloatArray, groups: Any, classes: bool
         if found:
             break
     return found
+
+
+def _folds_of_groups(number: int, y: FloatArray, groups: Any, classes: bool) -> IntArray:
+    """Number of the fold of every row; as many folds as there are groups, at most."""
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        raise ValueError("groups has one group only, and no row can be left out; give two or more.")
+    number = min(number, n_groups)
+    if classes:
+        number = max(2, min(number, int(np.unique(y, return_counts=True)[1].max())))
+    splitter = StratifiedGroupKFold(number) if classes else GroupKFold(number)
+    fold = np.empty(len(y), dtype=np.intp)
+    for k, (_, out) in enumerate(splitter.split(np.zeros((len(y), 1)), y, groups)):
+        fold[out] = k
+    return fold
+
+
+def _folds_by_content(
+    number: int, Z: FloatArray, y: FloatArray, classes: bool, together: bool
+) -> IntArray:
+    """Number of the fold of every row, that of equal rows too if they stay `together`."""
+    fold = np.empty(len(y), dtype=np.intp)
+    for stratum in np.unique(y) if classes else [None]:
+        members = np.flatnonzero(y == stratum) if classes else np.arange(len(y))
+        numbers = content_numbers(Z[members])
+        places = numbers if together else np.argsort(np.argsort(numbers, kind="stable"))
+        fold[members] = places % number
+    return fold
 
 
 def _has_all(y: FloatArray, everywhere: FloatArray) -> bool:

@@ -185,6 +185,15 @@ class Stacker:
         prediction = mixed(self.predictions[np.asarray(members)], shares)
         return Stack(places, shares[order], prediction, self._left_out(members))
 
+    def beats_a_constant(self, stack: Stack) -> bool:
+        """Whether a stack predicts rows left out better than the mean of all, or its shares."""
+        targets = self.y
+        if self.predictions.ndim == 3:
+            targets = np.eye(self.predictions.shape[2])[self.y.astype(np.intp)]
+        constant = np.broadcast_to(np.average(targets, axis=0, weights=self.weights), targets.shape)
+        value = self.score.value(self.y, stack.prediction, self.weights)
+        return value > self.score.value(self.y, constant, self.weights)
+
     def _shares(self, members: Sequence[int], rows: slice | FloatArray = slice(None)) -> FloatArray:
         chosen = self.predictions[np.asarray(members)][:, rows]
         return self.weigh(chosen, self.y[rows], self.weights[rows])
