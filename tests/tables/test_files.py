@@ -173,6 +173,18 @@ def test_what_is_no_table_is_one_sentence(tmp_path, data, says):
     assert says in refusal(tmp_path / "t.csv", data)
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "T.PARQUET.GZ"])
+def test_a_table_of_another_format_than_its_name_says(tmp_path, name):
+    assert "whatever its name says" in refusal(tmp_path / name, b"a,b\n1,2\n")
+
+
+def test_without_pyarrow_the_sentence_is_a_command(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for start in (b"PAR1\0", b"ARROW1"):
+        says = refusal(tmp_path / "t.parquet", start + bytes(40))
+        assert says.endswith("needs pyarrow to be read: python -m pip install pyarrow.")
+
+
 def test_a_line_without_end_is_refused_in_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(text_look, "LONGEST_LINE", 10_000)
     monkeypatch.setattr(text_look, "CHUNK", 1000)
