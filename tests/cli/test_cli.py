@@ -271,3 +271,11 @@ def test_help_explains_a_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def _name(module: object) -> str:
     return getattr(module, "__name__", "").rpartition(".")[2]
+
+
+def test_commands_do_not_wait_for_what_draws_and_writes_pages() -> None:
+    code = (
+        "import sys, kernlens.cli; "
+        "assert not {'matplotlib', 'jinja2', 'skops', 'pyarrow'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

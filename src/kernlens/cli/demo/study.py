@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.figure import Figure
 from sklearn.model_selection import KFold
 from tqdm.auto import tqdm
 
@@ -21,8 +20,6 @@ from kernlens.inspection import (
 )
 from kernlens.methods.bkernn import BKerNNRegressor
 from kernlens.metrics import feature_learning_score
-from kernlens.plotting import DirectionsDisplay
-from kernlens.plotting.directions import FIGURE_SIZE
 
 N_FOLDS = 5
 
@@ -79,6 +76,12 @@ def study_problem(problem: DemoProblem, seed: int, *, show_progress: bool) -> De
 
 def save_files(done: DemoStudy, folder: Path) -> None:
     """Write picture and model."""
+    # Other commands draw nothing, and do not wait until what draws is there.
+    from matplotlib.figure import Figure
+
+    from kernlens.plotting import DirectionsDisplay
+    from kernlens.plotting.directions import FIGURE_SIZE
+
     problem = done.problem
     figure = Figure(figsize=FIGURE_SIZE, dpi=150)
     DirectionsDisplay.from_estimator(
