@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+#: The stage that is told of once a fit has ended.
+FITTED = "fitted"
 #: What an iteration calls: its number, and the objective after it.
 Report = Callable[[int, float], None]
 
@@ -150,7 +152,7 @@ class Reporter:
     def conclude(self, n_iter: int, objective: float, take: Callable[[], Any]) -> None:
         """Tell of the end of the fit, whose model is whole: there is nothing more to stop."""
         self.take = take
-        self._tell("fitted", n_iter, objective)
+        self._tell(FITTED, n_iter, objective)
 
 
 def _heard(listener: Listener, record: FitProgress) -> bool:

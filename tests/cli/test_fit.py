@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score, roc_auc_score
 
 import kernlens
+from kernlens._reports import FITTED, FitProgress, Look
 from kernlens.cli import main
+from kernlens.cli._talk import Progress
 from kernlens.cli.fit import study
 
 FILES = [
@@ -23,6 +26,7 @@ FILES = [
     "report.html",
     "summary.json",
 ]
+KINDS = ("observed", "predicted")
 QUICK = ["--method", "rkhs-weighting", "--time-budget", "5", "--n-jobs", "1"]
 
 
@@ -86,6 +90,9 @@ def test_a_table_becomes_a_page_a_model_and_tables(
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["made"]["command"].startswith("kernlens fit table.csv --target y")
     assert summary["scores"]["where"] == "test"
+    assert summary["title"] == "Predicting y"
+    # What only those who wait want to know is no warning of the page.
+    assert "12 held out" in err and not any("held out." in one for one in summary["warnings"])
 
 
 def test_the_model_has_not_seen_the_rows_of_the_predictions(table: Path) -> None:
@@ -151,6 +158,25 @@ def test_folds_hold_out_every_row_once_and_the_model_learns_from_all(table: Path
     summary = json.loads(Path("out/summary.json").read_text())
     assert [fold["n_rows"] for fold in summary["cross_validation"]] == [20, 20, 20]
     assert any("one of 3 parts" in sentence for sentence in summary["warnings"])
+    # The page scores what the file has: rows predicted by fits that had not seen them.
+    rows = read(Path("out/predictions.csv"))
+    observed, predicted = ([float(r[f"{what} y"]) for r in rows] for what in KINDS)
+    assert (summary["scores"]["where"], summary["scores"]["n_rows"]) == ("left_out", 60)
+    assert summary["scores"]["scores"][0]["value"] == pytest.approx(r2_score(observed, predicted))
+
+
+@pytest.mark.parametrize("order", [[], ["--time", "day"]])
+def test_folds_of_classes_are_scored_by_their_probabilities(
+    table: Path, order: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("table.csv", "--target", "color", "--cv", "2", "--out", "out", *order, *QUICK)
+    summary = json.loads(Path("out/summary.json").read_text())
+    rows = read(Path("out/predictions.csv"))
+    shares = [float(row["probability of red"]) for row in rows]
+    expected = roc_auc_score([row["observed color"] == "red" for row in rows], shares)
+    found = {one["key"]: one["value"] for one in summary["scores"]["scores"]}
+    assert found["auc"] == pytest.approx(expected)
+    assert "Note: Fits that left out one of 2 parts" in capsys.readouterr().out
 
 
 def test_groups_stay_together(table: Path) -> None:
@@ -208,6 +234,29 @@ def test_a_folder_with_files_is_replaced_with_force_only(
     fit("table.csv", "--target", "y", "--out", "out", "--force", *QUICK, "--quiet")
     assert Path("out/mine.txt").read_text() == "mine"
     assert sorted(path.name for path in Path("out").iterdir()) == sorted([*FILES, "mine.txt"])
+
+
+def test_files_of_an_earlier_run_are_not_left_beside_a_new_model(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit("table.csv", "--target", "y", "--out", "out", *QUICK, "--quiet")
+
+    def pressed(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernlens.cli.fit.summary_of", pressed)
+    again = ["table.csv", "--target", "y", "--out", "out", "--force", *QUICK, "--quiet"]
+    fit(*again, code=130)
+    assert [path.name for path in Path("out").iterdir()] == ["model.skops"]
+
+
+def test_a_fit_that_ends_late_was_not_ended_early() -> None:
+    progress = Progress(0.0, quiet=True, ends=True)
+    look = Look(lambda: None)
+    assert not progress(FitProgress("Any", FITTED, 1, 0.0, look))
+    assert not progress.stopped
+    assert progress(FitProgress("Any", "learning", 1, 0.0, look))
+    assert progress.stopped
 
 
 def test_settings_reach_the_method_and_wrong_ones_are_sentences(

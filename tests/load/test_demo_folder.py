@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import skops.io
 from matplotlib.figure import Figure
 
 from kernlens import BKerNNRegressor, cli
@@ -44,7 +43,7 @@ def folder(tmp_path):
 
 
 def run(folder):
-    return cli.main(["demo", "--quiet", "--output", str(folder)])
+    return cli.main(["demo", "--quiet", "--force", "--output", str(folder)])
 
 
 def check_nothing_lost(folder, names=NAMES):
@@ -57,6 +56,12 @@ def check_one_sentence(capfd, reason):
     assert out == ""
     assert err.startswith("kernlens: ") and err.count("\n") == 1
     assert reason in err
+
+
+def test_files_of_a_folder_are_replaced_with_force_only(folder, capfd):
+    assert cli.main(["demo", "--quiet", "--output", str(folder)]) == cli.EXIT_FAILED
+    check_one_sentence(capfd, "choose another one with --output, or replace the files in it with")
+    check_nothing_lost(folder)
 
 
 def test_a_link_to_a_folder_is_a_folder(folder, tmp_path):
@@ -104,13 +109,18 @@ def test_a_folder_that_is_read_only(folder, capfd, monkeypatch):
     check_nothing_lost(folder)
 
 
+def begun(path):
+    with open(path, "wb") as file:
+        file.write(b"a part")
+
+
 def partly(path):
-    Path(path).write_bytes(b"a part")
+    begun(path)
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def stop(path):
-    Path(path).write_bytes(b"a part")
+    begun(path)
     raise KeyboardInterrupt
 
 
@@ -125,7 +135,7 @@ def test_a_full_disk_or_ctrl_c_while_a_file_is_written(
     if step == "picture":
         monkeypatch.setattr(Figure, "savefig", lambda self, path: fault(path))
     elif step == "model":
-        monkeypatch.setattr(skops.io, "dump", lambda model, path: fault(path))
+        monkeypatch.setattr(Path, "write_bytes", lambda self, content: fault(self))
     else:
         write = Path.write_text
 

@@ -12,14 +12,24 @@ import re
 import urllib.parse
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import log_loss, r2_score
+from sklearn.model_selection import cross_val_predict
 
 from kernlens import BrownianKernelRidge, RKHSWeightingClassifier, RKHSWeightingRegressor, report
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.reporting import render, summarize
 from kernlens.reporting.page import embedded
-from pages import HOSTILE, LIGHT, automatic_classifier, hostile, numbers
+from pages import (
+    HOSTILE,
+    LIGHT,
+    automatic_classifier,
+    automatic_regressor,
+    hostile,
+    numbers,
+)
 
 
 class Line(RegressorMixin, FeatureLearnerMixin, BaseEstimator):
@@ -231,6 +241,60 @@ def test_a_column_that_knows_the_target_is_a_suspect():
     assert "“invoice” predicts y almost perfectly alone" in render(summary)
     honest = RKHSWeightingRegressor(**LIGHT).fit(X, y)
     assert summarize(honest, X, y)["leaks"] == []
+
+
+def test_a_suspect_is_found_in_a_file_that_is_in_the_order_of_the_target():
+    X, y = numbers(200)
+    order = np.argsort(y)
+    leaking, y = np.column_stack([X, 3.0 * y])[order], y[order]
+    model = RKHSWeightingRegressor(**LIGHT).fit(leaking, y)
+    assert [one["name"] for one in summarize(model, leaking, y)["leaks"]] == ["x4"]
+
+
+def test_dates_that_are_text_have_an_order():
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2020-01-01", periods=90).to_numpy()[rng.permutation(90)]
+    table = pd.DataFrame({"size": rng.standard_normal(90)})
+    table["day"] = pd.Series(days).dt.strftime("%d.%m.%Y")
+    table.loc[3, "day"] = None
+    y = table["size"] + (days - days.min()) / np.timedelta64(60, "D")
+    summary = summarize(automatic_regressor(table, y), table, y)
+    column = next(one for one in summary["data"]["columns"] if one["name"] == "day")
+    assert column["kind"] == "date"
+    assert column["range"][0] == "2020-01-01" and column["range"][2] == "2020-03-30"
+    slider = next(one for one in summary["what_if"]["columns"] if one["name"] == "day")
+    assert slider["n_ordered"] > 15
+    assert slider["values"][:-1] == sorted(slider["values"][:-1])
+    assert slider["values"][-1] == "(missing)"
+
+
+def test_predictions_of_fits_that_left_rows_out_are_scored():
+    X, y = numbers(120)
+    model = RKHSWeightingRegressor(**LIGHT).fit(X, y)
+    guess = cross_val_predict(model, X, y, cv=4)
+    guess[:5] = np.nan
+    summary = summarize(model, X, y, left_out=guess)
+    scores = summary["scores"]
+    assert (scores["where"], scores["n_rows"]) == ("left_out", 115)
+    assert scores["scores"][0]["value"] == pytest.approx(r2_score(y[5:], guess[5:]))
+    assert "115 rows that were left out in turn" in render(summary)
+    labels = np.where(y > 0, "a", "b")
+    model = RKHSWeightingClassifier(**LIGHT).fit(X, labels)
+    shares = cross_val_predict(model, X, labels, cv=4, method="predict_proba")
+    found = summarize(model, X, labels, left_out=shares)["scores"]["scores"]
+    expected = log_loss(labels, shares)
+    assert next(one for one in found if one["key"] == "log_loss")["value"] == pytest.approx(
+        expected
+    )
+
+
+def test_predictions_of_other_rows_are_refused():
+    X, y = numbers(60)
+    model = RKHSWeightingRegressor(**LIGHT).fit(X, y)
+    with pytest.raises(ValueError, match=r"must have the shape \(60,\), one prediction for each"):
+        summarize(model, X, y, left_out=y[:50])
+    with pytest.raises(ValueError, match="pass one of them"):
+        summarize(model, X, y, X_test=X, y_test=y, left_out=y)
 
 
 def test_a_page_is_there_whole_or_not_at_all(regressor, tmp_path, monkeypatch):

@@ -173,7 +173,20 @@ def test_what_is_no_table_is_one_sentence(tmp_path, data, says):
     assert says in refusal(tmp_path / "t.csv", data)
 
 
-def test_a_line_without_end_is_refused_in_little_memory(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "T.PARQUET.GZ"])
+def test_a_table_of_another_format_than_its_name_says(tmp_path, name):
+    assert "whatever its name says" in refusal(tmp_path / name, b"a,b\n1,2\n")
+
+
+def test_without_pyarrow_the_sentence_is_a_command(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for start in (b"PAR1\0", b"ARROW1"):
+        says = refusal(tmp_path / "t.parquet", start + bytes(40))
+        assert says.endswith("needs pyarrow to be read: python -m pip install pyarrow.")
+
+
+@pytest.mark.parametrize(("encoding", "letter"), [("utf-8", b"x"), ("utf-16-le", b"x\0")])
+def test_a_line_without_end_is_refused_in_little_memory(encoding, letter, monkeypatch):
     monkeypatch.setattr(text_look, "LONGEST_LINE", 10_000)
     monkeypatch.setattr(text_look, "CHUNK", 1000)
     seen = []
@@ -181,11 +194,13 @@ def test_a_line_without_end_is_refused_in_little_memory(tmp_path, monkeypatch):
     class Endless(io.RawIOBase):
         def read(self, size=-1):
             seen.append(size)
-            return b"a,b\n1,2\n" if len(seen) == 1 else b"x" * size
+            if len(seen) > 1:
+                return letter * (size // len(letter))
+            return ("a,b\n1,2\n" if len(letter) == 1 else "\ufeffa,b\n1,2\n").encode(encoding)
 
     with pytest.raises(TableFileError, match="Line 3 of it is longer"):
         text_look.look_at_text(Endless(), "it")
-    assert sum(seen) < 15_000
+    assert sum(seen) < 30_000
 
 
 def test_files_that_are_not_there(tmp_path):

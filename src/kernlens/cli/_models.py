@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from kernlens.cli._csv import csv_output
 from kernlens.cli._errors import CommandError, explained, near
 from kernlens.cli._tables import BLOCK_ROWS, opened
 from kernlens.cli._talk import Talk
-from kernlens.persistence import load
+from kernlens.persistence import load, save
 from kernlens.tables import TablePreprocessor
 
 
@@ -29,6 +30,14 @@ def load_model(path: str) -> Any:
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(f"the model {path} cannot be read ({reason}).") from error
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write the file of a model, or one sentence."""
+    try:
+        save(model, path)
+    except IsADirectoryError as error:
+        raise CommandError(f"cannot write {path}: there is a folder of that name.") from error
 
 
 def preparation_of(model: Any) -> TablePreprocessor | None:
@@ -112,7 +121,7 @@ def write_blocks(
             writer.write(rows | kept | found)
             n_rows += len(frame)
     where = "the standard output" if arguments.output == "-" else arguments.output
-    talk(f"{n_rows} rows written to {where}.")
+    talk.aside(f"{n_rows} rows written to {where}.")
 
 
 def _blocks(arguments: argparse.Namespace, model: Any, talk: Talk) -> Iterator[tuple[Any, Any]]:

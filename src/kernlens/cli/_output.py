@@ -43,14 +43,14 @@ def prepare_folder(folder: Path, option: str = "--output") -> None:
             pass
 
 
-def claim_folder(folder: Path, force: bool) -> None:
+def claim_folder(folder: Path, force: bool, option: str = "--out") -> None:
     """Prepare a folder whose files are ours to replace: it is empty, or `force` says so."""
     if not force and folder.is_dir() and any(folder.iterdir()):
         raise CommandError(
-            f"the folder {folder} is not empty; choose another one with --out, or replace the "
+            f"the folder {folder} is not empty; choose another one with {option}, or replace the "
             "files in it with --force."
         )
-    prepare_folder(folder, "--out")
+    prepare_folder(folder, option)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from kernlens._reports import FitProgress
+from kernlens._reports import FITTED, FitProgress
 
 #: Seconds between two lines where there is no terminal.
 INTERVAL = 10.0
@@ -25,15 +25,19 @@ class Talk:
     ----------
     quiet : bool
     said : list of str
-        Everything, also what was not printed.
+        What the page of a fit repeats, printed or not.
     """
 
     quiet: bool = False
     said: list[str] = field(default_factory=list)
 
     def __call__(self, sentence: str) -> None:
-        """Say a sentence."""
+        """Say what whoever reads the result must know as well."""
         self.said.append(sentence)
+        self.aside(sentence)
+
+    def aside(self, sentence: str) -> None:
+        """Say what only those who wait want to know."""
         if not self.quiet and sys.stderr is not None:
             print(f"kernlens: {sentence}", file=sys.stderr, flush=True)
 
@@ -98,7 +102,9 @@ class Progress:
         elif self._lines and now - self._last >= INTERVAL:
             self._last = now
             print(f"kernlens: {text}", file=sys.stderr, flush=True)
-        self.stopped = self.stopped or (self._ends and spent > self._seconds)
+        # A fit that has just ended needs no end.
+        over = self._ends and spent > self._seconds and progress.stage != FITTED
+        self.stopped = self.stopped or over
         return self.stopped
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from kernlens.cli._models import Chosen, load_model
 from kernlens.cli._output import printing, replacing, writing_to
 from kernlens.cli._tables import check_columns, read_whole
 from kernlens.cli._talk import Talk
-from kernlens.cli.fit.problem import CLASSIFICATION, REGRESSION, column_of, target_of
+from kernlens.cli.fit.problem import CLASSIFICATION, REGRESSION, column_of, target_of, without_value
 from kernlens.reporting import render, summarize
 
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_columns(frame, [arguments.target], "--target")
     y, kept = _targets(model, frame, arguments.target)
     if not kept.all():
-        talk(f"{int((~kept).sum())} rows without a value of {arguments.target!r} were left out.")
+        talk(without_value(~kept, arguments.target))
     X, y = Chosen(model)(frame)[kept], y[kept]
     tests = {"X_test": X, "y_test": y} if arguments.held_out else {}
     with explained():

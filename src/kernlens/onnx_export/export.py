@@ -37,7 +37,7 @@ def to_onnx(model: BaseEstimator, path: str | os.PathLike[str] | None = None) ->
     Raises
     ------
     ImportError
-        Without the package onnx, which the extra ``kernlens[onnx]`` brings.
+        Without the package onnx: ``python -m pip install onnx``.
     ValueError
         If the model has parts of your own, text or dates among its columns, or steps of other
         packages.

@@ -27,9 +27,7 @@ def onnx_module() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise ImportError(
-            "to_onnx needs the package onnx: install kernlens with its extra, kernlens[onnx]."
-        ) from error
+        raise ImportError("to_onnx needs the package onnx: python -m pip install onnx.") from error
     return onnx
 
 

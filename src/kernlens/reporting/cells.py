@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: A spreadsheet takes a cell that begins with one of these for a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+#: A spreadsheet takes a cell that begins with one of these for a formula; the last four are wide
+#: forms of the first.
+FORMULA_STARTS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
 
 
 def safe_cell(text: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernlens._array import FloatArray, IntArray
 from kernlens.reporting.formats import entry
 from kernlens.reporting.subject import CLASSES, Subject
+from kernlens.tables.plans import dates_of_text
 from kernlens.tables.reading import Column, as_frame, names_of, read_array, read_frame
 
 #: Columns and levels that the page shows.
@@ -87,7 +88,16 @@ def read_table(X: Any, names: tuple[str, ...]) -> list[Read]:
     """Columns of any table."""
     frame = as_frame(X)
     columns = read_frame(frame) if isinstance(frame, nw.DataFrame) else read_array(np.asarray(X))
-    return [Read(name, column) for name, column in zip(names, columns, strict=True)]
+    return [Read(name, _dated(column)) for name, column in zip(names, columns, strict=True)]
+
+
+def _dated(column: Column) -> Column:
+    """Text that is dates as dates, which have an order."""
+    if column.kind != "text" or column.missing.all():
+        return column
+    levels = np.array(sorted({text for text in column.values if text is not None}), dtype=object)
+    times, form = dates_of_text(column, levels)
+    return Column("date", times) if form else column
 
 
 def data_of(subject: Subject, importances: dict[str, float]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, roc_curve
 
@@ -34,19 +35,40 @@ FEWEST_ROWS = 30
 
 
 def evaluated(subject: Subject) -> Evaluated | None:
-    """Rows held out by the user if there are any, else those left out by the fit, else all."""
+    """Rows held out by the user if there are any, else those left out in turn, else all."""
     if subject.kind not in (CLASSES, REGRESSION):
         return None
     model = subject.model
     if subject.y_test is not None:
         return _predicted(subject, subject.X_test, subject.y_test, None, "test")
+    if subject.left_out is not None:
+        return _left_out(subject, subject.y, subject.left_out, subject.weights)
     kept = getattr(model, "_kept", None)
     if kept is not None:
-        if subject.kind == REGRESSION:
-            return Evaluated("left_out", kept.y, kept.prediction, weights=kept.weights)
-        labels = model.classes_[kept.prediction.argmax(axis=1)]
-        return Evaluated("left_out", kept.y, labels, kept.prediction, model.classes_, kept.weights)
+        return _left_out(subject, kept.y, kept.prediction, kept.weights)
     return _predicted(subject, subject.X, subject.y, subject.weights, "training")
+
+
+def _left_out(
+    subject: Subject, y: Any, prediction: FloatArray, weights: FloatArray | None
+) -> Evaluated:
+    """Rows predicted by fits that had not seen them, but for those that no such fit predicts."""
+    there = np.isfinite(prediction).reshape(len(y), -1).all(axis=1)
+    there &= _with_target(subject, y)
+    y, prediction = y[there], prediction[there]
+    own = None if weights is None else weights[there]
+    if subject.kind == REGRESSION:
+        return Evaluated("left_out", y.astype(np.float64), prediction, weights=own)
+    classes = subject.model.classes_
+    labels = classes[prediction.argmax(axis=1)]
+    return Evaluated("left_out", y, labels, prediction, classes, own)
+
+
+def _with_target(subject: Subject, y: Any) -> NDArray[np.bool_]:
+    """Rows whose target is known to the model."""
+    if subject.kind == CLASSES:
+        return np.isin(y, subject.model.classes_)
+    return np.isfinite(y.astype(np.float64))
 
 
 def _predicted(
@@ -84,12 +106,8 @@ def _learned(subject: Subject, rows: Evaluated) -> tuple[Any, FloatArray | None]
     if rows.where == "left_out":
         return rows.y, rows.weights
     assert subject.y is not None
-    y = subject.y
-    if rows.classes is None:
-        y = y.astype(np.float64)
-        there = np.isfinite(y)
-    else:
-        there = np.isin(y, rows.classes)
+    there = _with_target(subject, subject.y)
+    y = subject.y if rows.classes is not None else subject.y.astype(np.float64)
     return y[there], None if subject.weights is None else subject.weights[there]
 
 

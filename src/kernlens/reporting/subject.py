@@ -45,6 +45,8 @@ class Subject:
     sample : ndarray of int
         Rows of X for pictures, in increasing order.
     seed : int
+    left_out : ndarray of shape (n_rows,) or (n_rows, n_classes), or None
+        Predictions of X by fits that had not seen its rows, with NaN where there is none.
     """
 
     model: Any
@@ -57,6 +59,7 @@ class Subject:
     target: str
     sample: IntArray
     seed: int
+    left_out: FloatArray | None = None
 
     @property
     def kind(self) -> str:
@@ -101,6 +104,7 @@ def make_subject(
     feature_names: Sequence[str] | None,
     target_name: str | None,
     seed: int,
+    left_out: Any = None,
 ) -> Subject:
     """Check what the user gave and choose the rows of pictures."""
     kind = kind_of(model)
@@ -121,7 +125,24 @@ def make_subject(
         y_test = _one_target(y_test)
     sample = _sampled(_known_rows(y, int(_num_samples(X))), seed)
     names = _column_names(X, feature_names)
-    return Subject(model, X, y, X_test, y_test, weights, names, target, sample, seed)
+    if left_out is not None:
+        left_out = _left_out_of(model, X, X_test, left_out)
+    return Subject(model, X, y, X_test, y_test, weights, names, target, sample, seed, left_out)
+
+
+def _left_out_of(model: Any, X: Any, X_test: Any, given: Any) -> FloatArray:
+    if X_test is not None:
+        raise ValueError("Scores are of X_test or of left_out: pass one of them.")
+    values = np.asarray(given, dtype=np.float64)
+    n_rows = int(_num_samples(X))
+    wanted = (n_rows, len(model.classes_)) if kind_of(model) == CLASSES else (n_rows,)
+    if values.shape != wanted:
+        raise ValueError(
+            f"left_out must have the shape {wanted}, one prediction for each row of X"
+            f"{' and probability for each class' if len(wanted) == 2 else ''}, and has "
+            f"{values.shape}."
+        )
+    return values
 
 
 def unwrapped(subject: Subject, rows: Any) -> Any:

@@ -43,6 +43,7 @@ def summarize(
     *,
     X_test: Any = None,
     y_test: Any = None,
+    left_out: Any = None,
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     target_name: str | None = None,
@@ -64,6 +65,10 @@ def summarize(
         Rows it has not seen, which tell how well it predicts. Without them an automatic estimator
         is judged by the rows that its fit left out, as long as it has not been saved and loaded,
         and all others by the rows they learned from, and the page says so.
+    left_out : array-like of shape (n_samples,) or (n_samples, n_classes), or None
+        Instead of test rows: predictions of the rows of `X` by fits that had not seen them, as
+        ``cross_val_predict`` gives them, and probabilities in the order of `classes_` for classes.
+        Rows with NaN are not scored.
     sample_weight : array-like of shape (n_samples,) or None
         Weights of the rows of `X`, which scores on them have.
     feature_names : sequence of str or None
@@ -88,7 +93,16 @@ def summarize(
         version of its form.
     """
     subject = make_subject(
-        model, X, y, X_test, y_test, sample_weight, feature_names, target_name, int(random_state)
+        model,
+        X,
+        y,
+        X_test,
+        y_test,
+        sample_weight,
+        feature_names,
+        target_name,
+        int(random_state),
+        left_out,
     )
     # Hundreds of small products and eigenvalues, for which threads only wait for each other.
     with single_threaded_blas():

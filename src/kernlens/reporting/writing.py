@@ -21,6 +21,7 @@ def report(
     *,
     X_test: Any = None,
     y_test: Any = None,
+    left_out: Any = None,
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     target_name: str | None = None,
@@ -47,6 +48,9 @@ def report(
     X_test, y_test : the same, or None
         Rows it has not seen, which tell how well it predicts; without them the page says what it
         is judged by.
+    left_out : array-like of shape (n_samples,) or (n_samples, n_classes), or None
+        Instead of test rows: predictions of the rows of `X` by fits that had not seen them, as
+        ``cross_val_predict`` gives them, and probabilities for classes.
     sample_weight : array-like of shape (n_samples,) or None
         Weights of the rows of `X`.
     feature_names : sequence of str or None
@@ -93,6 +97,7 @@ def report(
         y,
         X_test=X_test,
         y_test=y_test,
+        left_out=left_out,
         sample_weight=sample_weight,
         feature_names=feature_names,
         target_name=target_name,

@@ -148,9 +148,8 @@ def _plan_text(
         numbers = parse_numbers(levels)
         if not np.isnan(numbers).any() and not any(_CODE.match(level) for level in levels):
             return _plan_numbers(name, "number", spread(column, levels, numbers), plan, keep)
-        form = date_format(levels)
-        if form is not None:
-            times = spread(column, levels, parse_dates(levels, form))
+        times, form = dates_of_text(column, levels)
+        if form:
             return _plan_numbers(name, "date", times, {**plan, "form": form}, keep)
     plan = {**plan, "kind": "category", "n_levels": len(levels)}
     if (
@@ -169,6 +168,14 @@ def _plan_text(
         levels = _most_frequent(present, max_levels)
         return {**plan, "how": "levels", "action": "frequent levels", "levels": levels.astype(str)}
     return {**plan, "how": "levels", "action": "a column per level", "levels": levels.astype(str)}
+
+
+def dates_of_text(column: Column, levels: NDArray[Any]) -> tuple[FloatArray, str]:
+    """Microseconds of text that is dates, and their form; "" if it is something else."""
+    form = date_format(levels)
+    if form is None:
+        return np.full(len(column.values), np.nan), ""
+    return spread(column, levels, parse_dates(levels, form)), form
 
 
 def _most_frequent(present: list[str], number: int) -> NDArray[Any]:

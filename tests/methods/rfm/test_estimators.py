@@ -122,3 +122,17 @@ def test_bad_input_is_refused_in_a_sentence(settings, sentence):
 def test_a_power_that_is_no_kernel_is_refused(q):
     with pytest.raises(ValueError, match="q must be a number"):
         GeneralizedLaplaceKernel(q)
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+def test_a_column_with_one_frequent_value_is_no_more_important_than_what_it_does(ranks):
+    """Ranks are steep beside that value, where nearly all rows are."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 3))
+    frequent = random.random(300) < 0.9
+    X[:, 2] = np.where(frequent, 1e-4 * random.integers(0, 2, 300), np.exp(X[:, 2]))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * ~frequent
+    settings = {**LIGHT, "ranks": ranks, "metric": "diag", "n_updates": 1}
+    model = RFMRegressor(**settings, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert np.argsort(-model.feature_importances_).tolist() == [0, 1, 2]

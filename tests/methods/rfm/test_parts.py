@@ -70,6 +70,17 @@ def test_slopes_of_ranks():
     np.testing.assert_allclose(ranks.slopes(X), 0.5 * (sides[0] + sides[1]), rtol=1e-12)
 
 
+def test_chords_of_ranks_are_differences():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.standard_normal(20), random.integers(0, 3, 20)])
+    ranks, reach = Ranks.of(X, np.ones(20)), np.array([0.3, 1.5])
+    rises = ranks.beside(X + reach)[:, 2:] - ranks.beside(X - reach)[:, 2:]
+    np.testing.assert_allclose(ranks.chords(X, reach), rises / [0.6, 3.0], rtol=1e-12)
+    # Small ones are slopes.
+    small = ranks.chords(X, np.full(2, 1e-9))
+    np.testing.assert_allclose(small, ranks.slopes(X), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: type(form).__name__)
 @pytest.mark.parametrize("ranked", [False, True])
 @pytest.mark.parametrize("diagonal", [False, True])

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kernlens.cli._arguments import seed
-from kernlens.cli._output import prepare_folder, printing, replacing, writing_to
+from kernlens.cli._output import claim_folder, printing, replacing, writing_to
 from kernlens.cli.demo.page import fit_patients
 from kernlens.cli.demo.problems import make_problems
-from kernlens.cli.demo.study import save, study_problem
+from kernlens.cli.demo.study import save_files, study_problem
 from kernlens.cli.demo.text import closing_text, opening_text, study_text
 
 
@@ -32,6 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         metavar="DIR",
         help="folder to write to, made if needed (default: %(default)s)",
     )
+    parser.add_argument("--force", action="store_true", help="replace files of the folder")
     parser.add_argument(
         "--seed",
         type=seed,
@@ -48,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 def run(arguments: argparse.Namespace) -> int:
     """Run the demonstration."""
     folder: Path = arguments.output
-    prepare_folder(folder)
+    claim_folder(folder, arguments.force, "--output")
     text: list[str] = []
     say = _speaker(text, arguments.quiet)
     say(opening_text(folder))
@@ -56,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"\n{number}. {problem.title}\n{problem.description}\n")
         done = study_problem(problem, arguments.seed, show_progress=not arguments.quiet)
         with writing_to(folder):
-            untrusted = save(done, folder)
+            save_files(done, folder)
         say(study_text(done))
-    say(closing_text(folder, problem.name, untrusted))
+    say(closing_text(folder, problem.name))
     say(f"\n{fit_patients(folder, arguments.seed, say, arguments.quiet).text}")
     with writing_to(folder), replacing(folder / "summary.txt") as summary:
         summary.write_text("\n".join(text) + "\n", encoding="utf-8")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import skops.io
-from matplotlib.figure import Figure
 from sklearn.model_selection import KFold
 from tqdm.auto import tqdm
 
+from kernlens.cli._models import save_model
 from kernlens.cli._output import replacing
 from kernlens.cli.demo.models import Contender, make_bkernn, make_contenders
 from kernlens.cli.demo.problems import DemoProblem
@@ -21,8 +20,6 @@ from kernlens.inspection import (
 )
 from kernlens.methods.bkernn import BKerNNRegressor
 from kernlens.metrics import feature_learning_score
-from kernlens.plotting import DirectionsDisplay
-from kernlens.plotting.directions import FIGURE_SIZE
 
 N_FOLDS = 5
 
@@ -77,8 +74,14 @@ def study_problem(problem: DemoProblem, seed: int, *, show_progress: bool) -> De
     return DemoStudy(problem, contenders, comparison, model, directions, recovery)
 
 
-def save(done: DemoStudy, folder: Path) -> list[str]:
-    """Write picture and model; return the types that loading the model has to trust."""
+def save_files(done: DemoStudy, folder: Path) -> None:
+    """Write picture and model."""
+    # Other commands draw nothing, and do not wait until what draws is there.
+    from matplotlib.figure import Figure
+
+    from kernlens.plotting import DirectionsDisplay
+    from kernlens.plotting.directions import FIGURE_SIZE
+
     problem = done.problem
     figure = Figure(figsize=FIGURE_SIZE, dpi=150)
     DirectionsDisplay.from_estimator(
@@ -91,8 +94,5 @@ def save(done: DemoStudy, folder: Path) -> list[str]:
     )
     with replacing(folder / f"{problem.name}.png") as picture:
         figure.savefig(picture)
-    path = folder / f"{problem.name}.skops"
-    with replacing(path) as model:
-        # A loaded model should not start drawing progress bars.
-        skops.io.dump(done.model.set_params(verbose=False), model)
-    return list(skops.io.get_untrusted_types(file=path))
+    # A loaded model should not start drawing progress bars.
+    save_model(done.model.set_params(verbose=False), folder / f"{problem.name}.skops")

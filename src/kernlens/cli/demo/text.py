@@ -41,24 +41,20 @@ def study_text(done: DemoStudy) -> str:
     return "\n".join(parts)
 
 
-def closing_text(folder: Path, name: str, untrusted: list[str]) -> str:
+def closing_text(folder: Path, name: str) -> str:
     """How to load a model back, and what to do next."""
     return f"""
-Load a model back (skops runs no code from the file, and builds only classes it
-knows or is told to trust; here that is kernlens' own):
+Load a model back (nothing of the file is run):
 
-    import skops.io
-    model = skops.io.load(
-        {str(folder / f"{name}.skops")!r},
-        trusted={untrusted},
-    )
+    import kernlens
+    model = kernlens.load({str(folder / f"{name}.skops")!r})
 
 Next, with your own X and y:
 
     from kernlens import BKerNNRegressor    # or BKerNNClassifier
     from kernlens.plotting import DirectionsDisplay
     model = BKerNNRegressor(verbose=True).fit(X, y)
-    print(model.directions_frame())    # loadings by column; needs pandas
+    print(model.directions_frame())    # loadings by column
     display = DirectionsDisplay.from_estimator(model, X, y)
     display.figure_.savefig("directions.png")
     model.transform(X)    # the learned features, for any other model

@@ -46,17 +46,20 @@ class Done:
     folder : Path
     files : list of str
     interrupted : bool
+    said : list of str
+        What the error stream has had already.
     """
 
     summary: dict[str, Any]
     folder: Path
     files: list[str]
     interrupted: bool
+    said: list[str]
 
     @property
     def text(self) -> str:
         """What is printed."""
-        return fit_text(self.summary, self.folder, self.files)
+        return fit_text(self.summary, self.folder, self.files, self.said)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -95,7 +98,7 @@ def fit(arguments: argparse.Namespace, talk: Talk) -> Done:
         problem = problem.part(places(problem))
     study = _studied(recipe, problem, arguments, talk)
     summary, files = _written(study, recipe, arguments, folder, talk)
-    return Done(summary, folder, files, study.interrupted)
+    return Done(summary, folder, files, study.interrupted, talk.said)
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -115,7 +118,7 @@ def _studied(recipe: Recipe, problem: Problem, arguments: argparse.Namespace, ta
     what = (
         f"{len(set(problem.y.tolist()))} classes" if problem.task == "classification" else "numbers"
     )
-    talk(f"{problem.target!r} ({what}) from {n_columns} columns and {n_rows} rows.")
+    talk.aside(f"{problem.target!r} ({what}) from {n_columns} columns and {n_rows} rows.")
     if arguments.cv is not None:
         return study_folds(recipe, problem, folds_of(problem, arguments.cv, recipe.seed), talk)
     split = hold_out(problem, arguments.test, recipe.seed)
@@ -123,7 +126,7 @@ def _studied(recipe: Recipe, problem: Problem, arguments: argparse.Namespace, ta
     if lost:
         talk(f"{lost} held-out rows have classes that no other row has, and were left out.")
     if len(split[1]):
-        talk(f"{len(split[0])} rows to learn from, {len(split[1])} held out.")
+        talk.aside(f"{len(split[0])} rows to learn from, {len(split[1])} held out.")
     return study_split(recipe, problem, split, talk)
 
 
@@ -135,6 +138,7 @@ def _written(
     context = {
         "command": shlex.join(["kernlens", *(arguments.words or [])]),
         "data_file": Path(arguments.data).name if arguments.data != "-" else "standard input",
+        "title": f"Predicting {study.learned.target}",
         "seed": recipe.seed,
         "warnings": list(talk.said),
         "left_out": study.learned.left_out,

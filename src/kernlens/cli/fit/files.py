@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kernlens.cli._csv import frame_columns, write_csv
-from kernlens.cli._errors import CommandError
+from kernlens.cli._models import save_model
 from kernlens.cli._output import replacing, writing_to
 from kernlens.inspection.direction_summary import summarize_directions
-from kernlens.persistence import save
 from kernlens.reporting import render
 
 MODEL, PREDICTIONS, DIRECTIONS = "model.skops", "predictions.csv", "directions.csv"
@@ -20,12 +19,12 @@ ALL = (MODEL, PREDICTIONS, DIRECTIONS, LEADERBOARD, SUMMARY, PAGE)
 
 def write_model(model: Any, folder: Path) -> str:
     """The model, which is worth most, first."""
-    path = folder / MODEL
     with writing_to(folder, "--out"):
-        try:
-            save(model, path)
-        except IsADirectoryError as error:
-            raise CommandError(f"cannot write {path}: there is a folder of that name.") from error
+        save_model(model, folder / MODEL)
+        # Files of an earlier run would be taken for those of this model.
+        for name in ALL[1:]:
+            if not (folder / name).is_dir():
+                (folder / name).unlink(missing_ok=True)
     return MODEL
 
 
@@ -38,10 +37,7 @@ def write_tables(
     """Predictions of rows held out, directions and leaderboard."""
     directions = summarize_directions(model).to_frame()
     with writing_to(folder, "--out"):
-        if predictions is None:
-            # Those of an earlier run would be taken for the ones of this model.
-            (folder / PREDICTIONS).unlink(missing_ok=True)
-        else:
+        if predictions is not None:
             write_csv(folder / PREDICTIONS, predictions)
         write_csv(folder / DIRECTIONS, frame_columns(directions, "column"))
         write_csv(folder / LEADERBOARD, board)

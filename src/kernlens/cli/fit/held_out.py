@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernlens._array import FloatArray
 from kernlens.cli.fit.problem import CLASSIFICATION, Problem
 
 #: Share of new rows whose target the interval in the file has.
@@ -39,3 +40,19 @@ def joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         )
     order = np.argsort(columns["row"], kind="stable")
     return {name: values[order] for name, values in columns.items()}
+
+
+def by_row(predictions: dict[str, Any], problem: Problem, model: Any) -> FloatArray:
+    """Predictions, or probabilities of the classes of a model, of all rows of a problem."""
+    order = np.argsort(problem.rows)
+    places = order[np.searchsorted(problem.rows, predictions["row"], sorter=order)]
+    if problem.task == CLASSIFICATION:
+        # A class that no fold has learned was never named.
+        none = np.zeros(len(places))
+        names = [f"probability of {label}" for label in model.classes_]
+        found = np.column_stack([predictions.get(name, none) for name in names])
+    else:
+        found = np.asarray(predictions[f"predicted {problem.target}"], dtype=np.float64)
+    values = np.full((len(problem.y), *found.shape[1:]), np.nan)
+    values[places] = found
+    return values

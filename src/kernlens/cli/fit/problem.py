@@ -201,12 +201,12 @@ def _kept_rows(
     """Rows with a target, and with what orders and groups them."""
     kept = np.array([one is not None for one in y]) if y.dtype == object else ~np.isnan(y)
     if not kept.all():
-        talk(f"{_rows(int((~kept).sum()))} without a value of {arguments.target!r} left out.")
+        talk(without_value(~kept, arguments.target))
     for name in (arguments.time, arguments.groups):
         if name is not None:
             gaps = column_of(frame, name).missing & kept
             if gaps.any():
-                talk(f"{_rows(int(gaps.sum()))} without a value of {name!r} left out.")
+                talk(without_value(gaps, name))
                 kept &= ~gaps
     if task == CLASSIFICATION:
         counts = Counter(y[kept].tolist())
@@ -221,8 +221,11 @@ def _kept_rows(
     return kept
 
 
-def _rows(number: int) -> str:
-    return f"{number} row" + (" was" if number == 1 else "s were")
+def without_value(gaps: NDArray[np.bool_], name: str) -> str:
+    """A sentence about rows that cannot be used."""
+    number = int(gaps.sum())
+    rows, were = ("row", "was") if number == 1 else ("rows", "were")
+    return f"{number} {rows} without a value of {name!r} {were} left out."
 
 
 def _check_rows(problem: Problem) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kernlens._array import IntArray
+from kernlens._array import FloatArray, IntArray
 from kernlens.cli._errors import explained
 from kernlens.cli._methods import AUTO
 from kernlens.cli._talk import Talk
-from kernlens.cli.fit.held_out import joined, predictions_of
+from kernlens.cli.fit.held_out import by_row, joined, predictions_of
 from kernlens.cli.fit.problem import REGRESSION, Problem
 from kernlens.cli.fit.splits import Split
 from kernlens.cli.fit.training import Recipe, Trained, train
@@ -35,6 +35,8 @@ class Study:
         Columns of the predictions of held-out rows.
     folds : list of dict
         Scores of every fold, where there are folds.
+    left_out : ndarray or None
+        What the folds predict of every row, with NaN for those that no finished one has left out.
     interrupted : bool
     """
 
@@ -43,6 +45,7 @@ class Study:
     held_out: Problem | None
     predictions: dict[str, Any] | None = None
     folds: list[dict[str, Any]] = field(default_factory=list)
+    left_out: FloatArray | None = None
     interrupted: bool = False
 
 
@@ -71,7 +74,7 @@ def study_folds(recipe: Recipe, problem: Problem, splits: Sequence[Split], talk:
     for number, (train_rows, test_rows) in enumerate(splits, start=1):
         if study.interrupted:
             break
-        talk(f"Part {number} of {len(splits)} is held out.")
+        talk.aside(f"Part {number} of {len(splits)} is held out.")
         try:
             fold = train(own, problem.part(train_rows), talk)
         except KeyboardInterrupt:
@@ -83,7 +86,9 @@ def study_folds(recipe: Recipe, problem: Problem, splits: Sequence[Split], talk:
             with explained():
                 parts.append(predictions_of(fold.model, held_out))
             study.folds.append(_scores(fold.model, held_out))
-    study.predictions = joined(parts) if parts else None
+    if parts:
+        study.predictions = joined(parts)
+        study.left_out = by_row(study.predictions, problem, study.trained.model)
     return study
 
 
@@ -111,6 +116,7 @@ def summary_of(study: Study, recipe: Recipe, context: dict[str, Any]) -> dict[st
             learned.y,
             X_test=None if held_out is None else held_out.X,
             y_test=None if held_out is None else held_out.y,
+            left_out=study.left_out,
             sample_weight=learned.weights,
             target_name=learned.target,
             context={**context, "warnings": warnings},

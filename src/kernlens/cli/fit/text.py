@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ WHERE = {
 }
 
 
-def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
+def fit_text(summary: dict[str, Any], folder: Path, files: list[str], said: Sequence[str]) -> str:
     """The whole text.
 
     Parameters
@@ -34,8 +35,10 @@ def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
     folder : Path
     files : list of str
         Names of what was written.
+    said : sequence of str
+        Sentences that the error stream has had already.
     """
-    parts = [_answer(summary), _scores(summary), _directions(summary)]
+    parts = [_answer(summary), _scores(summary), _directions(summary), _notes(summary, said)]
     written = f"Wrote {', '.join(files)} to the folder {folder}."
     parts.append(textwrap.fill(written, WIDTH, break_long_words=False, break_on_hyphens=False))
     if "report.html" in files:
@@ -46,6 +49,12 @@ def fit_text(summary: dict[str, Any], folder: Path, files: list[str]) -> str:
 def _answer(summary: dict[str, Any]) -> str:
     parts = summary["answer"]["parts"]
     return "\n".join(textwrap.fill(part["text"], WIDTH) for part in parts[:2])
+
+
+def _notes(summary: dict[str, Any], said: Sequence[str]) -> str:
+    """What a reader of the scores must know, such as a column that knows the target."""
+    notes = [f"Note: {text}" for text in summary["warnings"] if text not in said]
+    return "\n".join(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)
 
 
 def _scores(summary: dict[str, Any]) -> str:

@@ -79,10 +79,11 @@ def train(recipe: Recipe, part: Problem, talk: Talk) -> Trained:
             model.fit(part.X, part.y, **_options(recipe, model, last, part))
     except KeyboardInterrupt:
         if not _is_fitted(model):
-            talk("Ctrl-C came before any model was finished; there is nothing to write.")
+            talk.aside("Ctrl-C came before any model was finished; there is nothing to write.")
             raise
         interrupted = True
-        talk("Interrupted: the best model so far is kept. Ctrl-C once more ends without files.")
+        talk("Ctrl-C ended the fit early: the model is the best so far.")
+        talk.aside("Ctrl-C once more ends without files.")
     finally:
         progress.close()
     if progress.stopped:

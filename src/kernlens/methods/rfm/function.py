@@ -40,11 +40,11 @@ class FeatureMachineFunction:
         blocks = MixedBlocks(self.kernel, X, self.Z, self.n_jobs)
         return evaluate(blocks, self.coefficients, self.intercept)
 
-    def gradient(self, X: FloatArray) -> FloatArray:
-        """Gradients, (n_targets, n_rows, n_inputs)."""
+    def gradient(self, X: FloatArray, reach: FloatArray | None = None) -> FloatArray:
+        """Gradients, (n_targets, n_rows, n_inputs), with chords of ranks if there is a reach."""
         others = self.kernel.images(self.Z)
         parts = map_blocks(
-            lambda rows: self.kernel.gradient(X[rows], others, self.coefficients),
+            lambda rows: self.kernel.gradient(X[rows], others, self.coefficients, reach),
             split_range(len(X), max(64, BLOCK_ENTRIES // len(self.Z))),
             n_jobs=self.n_jobs,
             work=float(WORK_PER_ENTRY * len(X) * len(self.Z)),

@@ -107,17 +107,23 @@ class MixedKernel:
         """Kernel matrix (n, m) of rows and centres."""
         return self.between(self.images(X), self.images(Z))
 
-    def gradient(self, X: FloatArray, others: Images, coefficients: FloatArray) -> FloatArray:
+    def gradient(
+        self,
+        X: FloatArray,
+        others: Images,
+        coefficients: FloatArray,
+        reach: FloatArray | None = None,
+    ) -> FloatArray:
         """Gradients of ``sum_j a_tj k(x, z_j)`` in the inputs, (n_targets, n, n_inputs).
 
-        `others` are the images of the centres.
+        `others` are the images of the centres; `reach` is that of :meth:`Ranks.pull`.
         """
         total = np.zeros((len(coefficients), *X.shape))
         for term, U, V in zip(self.terms, self.images(X), others, strict=True):
             gradient = term.weight * term.gradient(U, V, coefficients)
             if term.ranked:
                 assert self.ranks is not None
-                gradient = self.ranks.pull(X, gradient)
+                gradient = self.ranks.pull(X, gradient, reach)
             total += gradient
         return total
 

@@ -34,6 +34,8 @@ MAP_ROWS = 10_000
 MAP_CENTERS = 1000
 #: Rows that gradients are averaged over to find directions.
 GRADIENT_ROWS = 1000
+#: Standard deviations up and down over which directions take the rises of ranks.
+RANK_REACH = 0.5
 
 
 @dataclass
@@ -201,10 +203,11 @@ class MachineLearner(Learner[LearnedMachine]):
         function = FeatureMachineFunction(kernel, self.rows.X[:n_centers], a, c, self.n_jobs)
         if self.stage is not None:
             self.stage("fitting the function")(1, value)
-        few = slice(0, GRADIENT_ROWS)
+        few = self.rows.take(slice(0, GRADIENT_ROWS))
+        reach = None if kernel.ranks is None else RANK_REACH * _deviations(few)
         return LearnedMachine(
             function=function,
-            directions=_directions(function.gradient(self.rows.X[few]), self.rows.weights[few]),
+            directions=_directions(function.gradient(few.X, reach), few.weights),
             alpha=recipe.last_alpha,
             objective=value,
             history=(value,),
@@ -213,6 +216,13 @@ class MachineLearner(Learner[LearnedMachine]):
             search=search,
             recipe=recipe,
         )
+
+
+def _deviations(rows: CanonicalRows) -> FloatArray:
+    """Standard deviations of the columns, 1 for constant ones."""
+    mean = np.average(rows.X, axis=0, weights=rows.weights)
+    deviations = np.sqrt(np.average(np.square(rows.X - mean), axis=0, weights=rows.weights))
+    return np.where(deviations > 0.0, deviations, 1.0)
 
 
 def _directions(gradients: FloatArray, weights: FloatArray) -> Directions:

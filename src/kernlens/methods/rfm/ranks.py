@@ -46,10 +46,13 @@ class Ranks:
 
     def beside(self, X: FloatArray) -> FloatArray:
         """The columns of rows (n_rows, d), and their ranks, (n_rows, 2 d)."""
+        return np.hstack([X, self._at(X)])
+
+    def _at(self, X: FloatArray) -> FloatArray:
         ranks = np.empty_like(X)
         for j in range(X.shape[1]):
             ranks[:, j] = np.interp(X[:, j], self.knots[:, j], self.values[:, j])
-        return np.hstack([X, ranks])
+        return ranks
 
     def slopes(self, X: FloatArray) -> FloatArray:
         """Derivatives of the ranks at rows, (n_rows, d); at a knot the mean of both sides."""
@@ -64,10 +67,24 @@ class Ranks:
             slopes[:, j] = 0.5 * (pieces[before] + pieces[after])
         return slopes
 
-    def pull(self, X: FloatArray, gradients: FloatArray) -> FloatArray:
-        """Gradients (n_targets, n_rows, 2 d) in columns and ranks as those in the columns alone."""
+    def chords(self, X: FloatArray, reach: FloatArray) -> FloatArray:
+        """How fast ranks rise from `reach` (d,) below rows to as much above them, (n_rows, d).
+
+        Beside a value that most rows have, a rank rises by much within next to nothing: there its
+        slope says nothing of what the column does.
+        """
+        return (self._at(X + reach) - self._at(X - reach)) / (2.0 * reach)
+
+    def pull(
+        self, X: FloatArray, gradients: FloatArray, reach: FloatArray | None = None
+    ) -> FloatArray:
+        """Gradients (n_targets, n_rows, 2 d) in columns and ranks as those in the columns alone.
+
+        With chords of the ranks instead of slopes if there is a `reach`.
+        """
         d = X.shape[1]
-        pulled: FloatArray = gradients[..., :d] + self.slopes(X) * gradients[..., d:]
+        slopes = self.slopes(X) if reach is None else self.chords(X, reach)
+        pulled: FloatArray = gradients[..., :d] + slopes * gradients[..., d:]
         return pulled
 
 

@@ -71,5 +71,5 @@ def check_arrow(name: str) -> None:
     except ImportError as error:
         raise TableFileError(
             f"{name} is a Parquet or Feather file, which needs pyarrow to be read: "
-            'python -m pip install "kernlens[parquet]".'
+            "python -m pip install pyarrow."
         ) from error

@@ -27,6 +27,7 @@ OTHERS = {
     b"SQLite format 3": "is a database; save the table as CSV",
     b"\x89HDF": "is an HDF5 file; save the table as CSV or Parquet",
 }
+ARROW_ENDINGS = (".parquet", ".feather", ".arrow")
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 #: Bytes that tell one format from another.
 HEAD = 4096
@@ -72,6 +73,11 @@ def _table_at(path: Path, name: str, delimiter: str | None, header: bool | None)
     for start, advice in OTHERS.items():
         if head.startswith(start):
             raise TableFileError(f"{name} {advice}.")
+    if _ending(name) in ARROW_ENDINGS:
+        raise TableFileError(
+            f"{name} is no Parquet or Feather file, whatever its name says; it may be damaged, or "
+            "another format under this name."
+        )
     with opened(path, name) as stream:
         look = look_at_text(stream, name)
     if _is_json(name, look.sample):

@@ -42,13 +42,15 @@ class TextLook:
 def look_at_text(stream: BinaryIO, name: str) -> TextLook:
     """Read a stream to its end, in bounded memory, and refuse what is no text table."""
     first = stream.read(CHUNK)
-    if first.startswith(_UTF_16):
-        return TextLook("utf-16", first.decode("utf-16", errors="replace")[:SAMPLE], 0)
+    wide = first.startswith(_UTF_16)
+    decode = codecs.getincrementaldecoder("utf-16")("replace").decode
     pass_ = _Pass(name)
     chunk = first
     while chunk:
-        pass_.see(chunk)
+        pass_.see(decode(chunk).encode("utf-8", errors="replace") if wide else chunk)
         chunk = stream.read(CHUNK)
+    if wide:
+        return TextLook("utf-16", first.decode("utf-16", errors="replace")[:SAMPLE], 0)
     encoding = pass_.encoding()
     if encoding == "utf-8" and first.startswith(codecs.BOM_UTF8):
         encoding = "utf-8-sig"
