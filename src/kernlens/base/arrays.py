@@ -14,6 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from kernlens._array import FloatArray
 from kernlens._validation import check_classes, check_magnitude, check_spread, check_weights
+from kernlens.base.block_arrays import refuse_blocks
+from kernlens.blocks import is_blocks
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -26,6 +28,8 @@ def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> An
     It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
     what overflows in both directions is no number; then it looks at every entry.
     """
+    if is_blocks(X):
+        refuse_blocks(type(estimator).__name__)
     with np.errstate(over="ignore", invalid="ignore"), named_overflow():
         return validate_data(estimator, X, *y, **options)
 

@@ -82,6 +82,8 @@ class LocalFit:
 class LocalFinder(SubspaceFinder):
     """Directions of local lines."""
 
+    _sample_rows = MOST_ROWS
+
     n_directions: Any
 
     @abstractmethod
