@@ -3,6 +3,7 @@
 from kernlens._public import expose
 from kernlens._reports import FitProgress
 from kernlens._version import __version__
+from kernlens.blocks import RowBlocks
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.brownian_ridge import BrownianKernelRidge
 from kernlens.methods.hkrr import (
@@ -92,6 +93,7 @@ __all__ = [
     "RegFeaLClassifier",
     "RegFeaLRegressor",
     "Reweighting",
+    "RowBlocks",
     "StepRule",
     "TablePreprocessor",
     "UpToDegree",

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -248,6 +248,18 @@ def _start_anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_anew)
+
+
+@contextmanager
+def as_worker() -> Iterator[None]:
+    """Keep what is called inside to this thread: others work beside it, here or elsewhere."""
+    before = getattr(_inside, "pool", False)
+    _inside.pool = True
+    try:
+        with single_threaded_blas():
+            yield
+    finally:
+        _inside.pool = before
 
 
 def split_range(n_items: int, block_size: int) -> list[slice]:

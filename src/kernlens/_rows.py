@@ -8,6 +8,7 @@ in a validation part.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,7 +97,36 @@ class CanonicalRows:
         return [fold for fold in masks if len(np.unique(strata[fold[0]])) == n_strata]
 
 
-def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> CanonicalRows:
+def row_hash(rows: FloatArray) -> NDArray[np.uint64]:
+    """A 64-bit hash of every row; equal for equal values, whatever their place in the array.
+
+    Two different rows among a million collide with probability 3e-8. Constant columns say nothing
+    about a row and are left out, so that the order does not depend on them.
+    """
+    return _hash_of((column for column in rows.T if np.any(column != column[:1])), len(rows))
+
+
+def content_hash(rows: FloatArray) -> NDArray[np.uint64]:
+    """The same by all columns: the hash of a row does not depend on what other rows there are."""
+    return _hash_of(rows.T, len(rows))
+
+
+def _hash_of(columns: Iterable[FloatArray], n_rows: int) -> NDArray[np.uint64]:
+    code = np.zeros(n_rows, dtype=np.uint64)
+    for column in columns:
+        # Adding 0.0 turns -0.0 into 0.0, which is the same value with other bits.
+        bits = np.ascontiguousarray(column, dtype=np.float64) + 0.0
+        code = mix(code ^ bits.view(np.uint64))
+    return code
+
+
+def canonical_rows(
+    X: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    *,
+    hash_rows: Callable[[FloatArray], NDArray[np.uint64]] = row_hash,
+) -> CanonicalRows:
     """Drop rows of weight zero, merge repeated rows, and sort by a hash of X, then of y.
 
     Parameters
@@ -105,11 +135,13 @@ def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> Canonic
     y : ndarray of shape (n_targets, n_samples)
     weights : ndarray of shape (n_samples,)
         Non-negative.
+    hash_rows : callable
+        From rows to their hashes.
     """
     present = weights > 0
     if not present.all():
         X, y, weights = X[present], y[:, present], weights[present]
-    code_x, code_y = row_hash(X), row_hash(y.T)
+    code_x, code_y = hash_rows(X), hash_rows(y.T)
     # By their weights too: a sum of weights must not depend on the order of the rows.
     order = np.lexsort((weights, code_y, code_x))
     X, y, weights = X[order], y[:, order], weights[order]
@@ -123,19 +155,3 @@ def canonical_rows(X: FloatArray, y: FloatArray, weights: FloatArray) -> Canonic
         return CanonicalRows(X, y, weights, group)
     starts = np.flatnonzero(new_row)
     return CanonicalRows(X[starts], y[:, starts], np.add.reduceat(weights, starts), group[starts])
-
-
-def row_hash(rows: FloatArray) -> NDArray[np.uint64]:
-    """A 64-bit hash of every row; equal for equal values, whatever their place in the array.
-
-    Two different rows among a million collide with probability 3e-8. Constant columns say nothing
-    about a row and are left out, so that the order does not depend on them.
-    """
-    # Adding 0.0 turns -0.0 into 0.0, which is the same value with other bits.
-    code = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        bits = np.ascontiguousarray(column, dtype=np.float64) + 0.0
-        if np.all(bits == bits[:1]):
-            continue
-        code = mix(code ^ bits.view(np.uint64))
-    return code

@@ -25,7 +25,7 @@ LAYERS = (
     ("fits",),
     ("optim",),
     ("linalg",),
-    ("kernels", "penalties", "losses", "features", "subspace"),
+    ("kernels", "penalties", "losses", "features", "subspace", "blocks"),
     ("_parameters",),
     # Every other top-level ``_*`` module, and beneath them what all of them may use.
     ("_*",),

@@ -20,6 +20,8 @@ from kernlens._validation import (
     plain_complaints,
     sorted_labels,
 )
+from kernlens.base.block_arrays import refuse_blocks
+from kernlens.blocks import is_blocks
 from kernlens.losses import LogisticLoss, Loss, MultinomialLoss
 
 #: Precisions of estimators that compute in that of X.
@@ -32,6 +34,8 @@ def validated(estimator: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> An
     It adds all entries up to see at once whether they are finite. Sums of huge ones overflow, and
     what overflows in both directions is no number; then it looks at every entry.
     """
+    if is_blocks(X):
+        refuse_blocks(type(estimator).__name__)
     with np.errstate(over="ignore", invalid="ignore"), plain_complaints():
         return validate_data(estimator, X, *y, **options)
 

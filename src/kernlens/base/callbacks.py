@@ -91,7 +91,9 @@ def observed(fit: Method) -> Method:
         given = signature.bind(self, *args, **options).arguments
         weights = given.get("sample_weight")
         metadata = None if weights is None else {"sample_weight": weights}
-        self._fit_tasks = FitTasks(self, {"X": given["X"], "y": given["y"], "metadata": metadata})
+        self._fit_tasks = FitTasks(
+            self, {"X": given["X"], "y": given.get("y"), "metadata": metadata}
+        )
         try:
             outcome = fit(self, *args, **options)
             self._fit_tasks.end()

@@ -22,12 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._execution import inside_worker, single_threaded_blas, working
-from kernlens._invariance import (
-    InvariantOrder,
-    centered_digits,
-    invariant_order,
-    leading_digits,
-)
+from kernlens._invariance import leading_digits
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import make_display
 from kernlens._reports import FitProgress, Listener, Reporter, StopRequested
@@ -47,6 +42,7 @@ from kernlens.base.linear_fitting import LinearPartMixin
 from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
+from kernlens.base.units import order_to_learn_in, rows_to_learn_from
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
@@ -449,22 +445,6 @@ class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, S
     def _one_function(self) -> bool:
         """Whether there is one decision value per row, which then has no axis of its own."""
         return len(self._target_mean) == 1 and getattr(self, "_single_target", True)
-
-
-def order_to_learn_in(rows: CanonicalRows, columns: Columns, targets: Targets) -> InvariantOrder:
-    """An order of rows in the units of the user, and of inputs, that says nothing of units."""
-    # In double precision: single digits round otherwise, and would give another order.
-    inputs = columns.apply(rows.X.astype(np.float64, copy=False))[:, : columns.n_varying]
-    return invariant_order(inputs, targets.apply(rows.y), rows.weights)
-
-
-def rows_to_learn_from(rows: CanonicalRows, columns: Columns, targets: Targets) -> CanonicalRows:
-    """Rows in the units of a fit, with the digits that do not depend on those of the user."""
-    return replace(
-        rows,
-        X=leading_digits(columns.apply(rows.X)),
-        y=centered_digits(targets.apply(rows.y).T, rows.weights).T,
-    )
 
 
 def _learn_or_keep(learner: Learner[Any], reporter: Reporter | None = None) -> Any:

@@ -13,8 +13,8 @@ from kernlens._validation import LARGEST_VALUE, check_memory
 from kernlens._warnings import warn
 from kernlens.base.columns import Columns
 from kernlens.base.fit_data import FitData
-from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
 from kernlens.base.targets import Targets
+from kernlens.base.units import order_to_learn_in, rows_to_learn_from
 from kernlens.losses import SquaredLoss
 from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures
 from kernlens.methods.rkhs_weightings.options import FunctionalGradient

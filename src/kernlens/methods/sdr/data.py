@@ -18,9 +18,13 @@ from kernlens._validation import (
     sorted_labels,
 )
 from kernlens.base.arrays import regression_targets
+from kernlens.base.block_data import FitTable, Surveyed, TableUnits
+from kernlens.base.block_targets import NumberedLabels, labels_of, numeric_targets
 from kernlens.base.columns import Columns
-from kernlens.base.fitting import order_to_learn_in, rows_to_learn_from
 from kernlens.base.targets import Targets
+from kernlens.base.units import order_to_learn_in, rows_to_learn_from
+from kernlens.blocks.block import Block
+from kernlens.blocks.table import BlockTable
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,24 @@ def encode_targets(
     return EncodedTargets(np.array([_codes(c, weights, estimator) for c in columns]), True)
 
 
+def encode_table(
+    table: BlockTable, categorical: bool | str, estimator: str
+) -> tuple[BlockTable, tuple[int, ...] | None]:
+    """The same for a table in blocks: numbers, or numbers of classes and how many there are."""
+    if categorical == "auto":
+        categorical = any(table.map(_has_labels))
+    if not categorical:
+        return table.through(numeric_targets), None
+    classes = labels_of(table, estimator)
+    return table.through(NumberedLabels(classes)), tuple(len(one) for one in classes)
+
+
+def _has_labels(block: Block) -> bool:
+    if block.y.dtype.kind in "mM":
+        raise ValueError("y has dates or durations; give numbers, such as days, or labels as text.")
+    return _are_labels(block.y)
+
+
 def _are_labels(y: NDArray[Any]) -> bool:
     if y.dtype.kind == "O":
         return any(isinstance(one, str | bytes | bool | np.bool_) for one in y.ravel())
@@ -98,11 +120,17 @@ class ReductionData:
         How the inputs came from the columns of X.
     categorical : bool
         Whether targets are numbers of classes.
+    table : FitTable or None
+        All rows, of which these are a sample; None where these are all.
+    n_classes : tuple of int, or None
+        Of every target of a table that has classes.
     """
 
     rows: CanonicalRows
     columns: Columns
     categorical: bool
+    table: FitTable | None = None
+    n_classes: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, X: FloatArray, y: EncodedTargets, weights: FloatArray, name: str) -> ReductionData:
@@ -127,9 +155,33 @@ class ReductionData:
         columns = columns.in_order(order.columns)
         return cls(rows_to_learn_from(rows, columns, targets), columns, y.categorical)
 
+    @classmethod
+    def of_table(cls, found: Surveyed, n_classes: tuple[int, ...] | None) -> ReductionData:
+        """The sample of a table, in the units of all its rows; `n_classes` if it has classes."""
+        sample, categorical = found.survey.sample, n_classes is not None
+        columns, targets = _units(sample, categorical)
+        if not categorical:
+            of_all = found.survey.targets
+            targets = replace(targets, mean=of_all.center, scale=of_all.scale)
+        units = TableUnits.of(found, columns, targets, standardize=True)
+        rows = rows_to_learn_from(units.rows, units.columns, targets)
+        return cls(rows, units.columns, categorical, units.table, n_classes)
+
+    @property
+    def n_rows(self) -> float:
+        """The effective number of all rows."""
+        return float(self.rows.weights.sum()) if self.table is None else self.table.total
+
+    def response_table(self) -> BlockTable:
+        """All rows of a table with `responses` in the place of targets, in units of their own."""
+        assert self.table is not None
+        if self.n_classes is None:
+            return self.table.table
+        return self.table.table.through(ClassIndicators(self.n_classes))
+
     def first(self, n_rows: int) -> ReductionData:
         """The first rows, which are a random sample: their order is that of a hash."""
-        return replace(self, rows=self.rows.take(slice(n_rows)))
+        return replace(self, rows=self.rows.take(slice(n_rows)), table=None, n_classes=None)
 
     def responses(self) -> FloatArray:
         """Targets as centred numbers of variance 1; of classes, whether a row is in them.
@@ -141,7 +193,7 @@ class ReductionData:
         """
         values = self.rows.y
         if self.categorical:
-            values = np.vstack([_one_hot(codes) for codes in values])
+            values = np.vstack([_one_hot(codes, np.unique(codes)) for codes in values])
         return Targets.standardized(values, self.rows.weights).apply(values)
 
 
@@ -152,7 +204,21 @@ def _units(rows: CanonicalRows, categorical: bool) -> tuple[Columns, Targets]:
     return columns, Targets.standardized(rows.y, rows.weights)
 
 
-def _one_hot(codes: FloatArray) -> FloatArray:
+@dataclass(frozen=True)
+class ClassIndicators:
+    """From blocks with numbers of classes to blocks that say whether rows are in the classes."""
+
+    n_classes: tuple[int, ...]
+
+    def __call__(self, block: Block) -> Block:
+        indicators = [
+            _one_hot(codes, np.arange(number, dtype=np.float64))
+            for codes, number in zip(block.y, self.n_classes, strict=True)
+        ]
+        return replace(block, y=np.vstack(indicators))
+
+
+def _one_hot(codes: FloatArray, classes: FloatArray) -> FloatArray:
     """Whether rows are in the classes, (n_classes, n_rows); of two classes only the second."""
-    indicators = np.equal(np.unique(codes)[:, None], codes).astype(np.float64)
+    indicators = np.equal(classes[:, None], codes).astype(np.float64)
     return indicators[1:] if len(indicators) == 2 else indicators

@@ -85,9 +85,7 @@ def sequential_test(test: OneTest, method: str, level: float, most: int) -> Dime
     return DimensionTest(method, float(level), number, np.arange(len(found)), *columns)
 
 
-def chi_squared_test(
-    candidate: Candidate, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
-) -> OneTest | None:
+def chi_squared_test(candidate: Candidate, spectrum: Spectrum, moments: Any) -> OneTest | None:
     """The test by the chi-squared law; None where there is no theory.
 
     Parameters
@@ -95,15 +93,14 @@ def chi_squared_test(
     candidate : Candidate
     spectrum : Spectrum
         Of its matrix.
-    whitened : ndarray of shape (n_rows, rank)
-    weights : ndarray of shape (n_rows,)
-        Their sum is the effective number of rows.
+    moments : object
+        What the matrix follows from.
     """
-    if candidate.chi_squared(0, spectrum, whitened, weights) is None:
+    if candidate.chi_squared(0, spectrum, moments) is None:
         return None
 
     def test(k: int) -> tuple[float, float, float]:
-        found = candidate.chi_squared(k, spectrum, whitened, weights)
+        found = candidate.chi_squared(k, spectrum, moments)
         assert found is not None
         p_value = float(chi2.sf(found.statistic, found.degrees)) if found.degrees > 0 else 1.0
         return found.statistic, float(found.degrees), p_value

@@ -15,10 +15,20 @@ from kernlens._parameters import Parameters, check_parameters
 from kernlens._validation import check_memory
 from kernlens._warnings import warn
 from kernlens.base.arrays import check_fit_arrays
+from kernlens.base.block_arrays import remember_columns
+from kernlens.base.block_data import Surveyed
 from kernlens.base.contract import FeatureLearnerMixin, all_or_nothing
 from kernlens.base.fit_data import Memory
 from kernlens.base.saved import SavedMixin
-from kernlens.methods.sdr.data import ReductionData, encode_targets
+from kernlens.blocks import as_blocks, is_blocks
+from kernlens.blocks.survey import survey
+from kernlens.blocks.table import BlockTable
+from kernlens.methods.sdr.data import (
+    EncodedTargets,
+    ReductionData,
+    encode_table,
+    encode_targets,
+)
 from kernlens.subspace import rising_signs
 
 
@@ -42,6 +52,8 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
     """Fit of a transformer that finds directions and predicts nothing."""
 
     _parameters: ClassVar[Parameters]
+    #: Rows of a table that are looked at one by one.
+    _sample_rows: ClassVar[int] = 10_000
 
     categorical: Any
     mean_: FloatArray
@@ -60,13 +72,13 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
         check_parameters(self)
 
     @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the directions.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), Dask collection or RowBlocks
+            Rows. With :class:`~kernlens.RowBlocks` there is no other argument.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, numbers or labels; several share their directions.
         sample_weight : array-like of shape (n_samples,) or None
@@ -77,16 +89,40 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
         -------
         self
         """
+        if is_blocks(X):
+            self._check_parameters()
+            return self._fit_table(as_blocks(X, y, sample_weight))
         X, y, weights = check_fit_arrays(self, X, y, sample_weight, multi_output=True)
-        name = type(self).__name__
-        targets = encode_targets(y, weights, self.categorical, name)
-        memory = self._memory(X.shape[0], X.shape[1], len(targets.values))
-        check_memory(memory.n_bytes, memory.advice)
+        targets = encode_targets(y, weights, self.categorical, type(self).__name__)
+        return self._fit_rows(X, targets, weights)
+
+    def _fit_rows(self, X: FloatArray, targets: EncodedTargets, weights: FloatArray) -> Self:
+        self._check_memory(len(X), X.shape[1], len(targets.values))
         # Products are small, and threads of BLAS spin between them, for seconds on a busy machine.
         with single_threaded_blas():
-            data = ReductionData.of(X, targets, weights, name)
+            data = ReductionData.of(X, targets, weights, type(self).__name__)
             self._store_found(data, self._find(data))
         return self
+
+    def _fit_table(self, table: BlockTable) -> Self:
+        """Fit the sample of a table, and what sums over its blocks add to it."""
+        remember_columns(self, table)
+        table, n_classes = encode_table(table, self.categorical, type(self).__name__)
+        found = Surveyed(table, survey(table, self._sample_rows))
+        rows = found.survey.sample
+        if found.survey.complete:
+            return self._fit_rows(
+                rows.X, EncodedTargets(rows.y, n_classes is not None), rows.weights
+            )
+        self._check_memory(len(rows.X), rows.X.shape[1], len(rows.y))
+        with single_threaded_blas():
+            data = ReductionData.of_table(found, n_classes)
+            self._store_found(data, self._find(data))
+        return self
+
+    def _check_memory(self, n_rows: int, n_columns: int, n_targets: int) -> None:
+        memory = self._memory(n_rows, n_columns, n_targets)
+        check_memory(memory.n_bytes, memory.advice)
 
     def _store_found(self, data: ReductionData, found: FoundDirections) -> None:
         columns, rows = data.columns, data.rows

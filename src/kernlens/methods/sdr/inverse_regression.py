@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernlens._array import FloatArray
-from kernlens.methods.sdr.candidate import (
-    Candidate,
-    ChiSquared,
-    Spectrum,
-    covariance,
-    trailing,
-)
+from kernlens.blocks.table import BlockTable
+from kernlens.methods.sdr.candidate import Candidate, ChiSquared, Spectrum, Whiten, trailing
+from kernlens.methods.sdr.slice_moments import SliceMoments, sums_of_slices
 from kernlens.methods.sdr.slices import Slices
+from kernlens.methods.sdr.whitening import Whitening
+
+#: Moments in the slices of every target.
+Moments = Sequence[SliceMoments]
 
 
 @dataclass(frozen=True)
@@ -37,69 +37,65 @@ class SlicedCandidate(Candidate):
 
     slices: Sequence[Slices]
 
-    def matrix(self, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-        matrices = [self.of_slices(slices, whitened, weights) for slices in self.slices]
-        mean: FloatArray = np.mean(matrices, axis=0)
+    def moments(self, whitened: FloatArray, weights: FloatArray) -> Moments:
+        return [SliceMoments.of_rows(slices, whitened, weights) for slices in self.slices]
+
+    def moments_of_table(self, table: BlockTable, whiten: Whiten) -> tuple[Whitening, Moments]:
+        sums = sums_of_slices(table, [slices.borders for slices in self.slices])
+        whitening = whiten(sums[0].mean, sums[0].covariance)
+        return whitening, [one.whitened(whitening) for one in sums]
+
+    def matrix_of(self, moments: Moments) -> FloatArray:
+        mean: FloatArray = np.mean([self.of_slices(one) for one in moments], axis=0)
         return mean
 
     @abstractmethod
-    def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
+    def of_slices(self, moments: SliceMoments) -> FloatArray:
         """The matrix (rank, rank) of one target."""
 
 
 class SlicedMeans(SlicedCandidate):
     r"""Sliced inverse regression, :math:`M = \sum_s p_s m_s m_s^\top` (Li, 1991)."""
 
-    def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-        return between_slices(slices, whitened, weights)
+    def of_slices(self, moments: SliceMoments) -> FloatArray:
+        return moments.between
 
     def most_directions(self, rank: int) -> int:
         return min(rank, sum(slices.n_slices - 1 for slices in self.slices))
 
-    def chi_squared(
-        self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
-    ) -> ChiSquared | None:
+    def chi_squared(self, k: int, spectrum: Spectrum, moments: Moments) -> ChiSquared | None:
         r"""n times the sum of the last eigenvalues (Li, 1991, theorem 5.1).
 
         It has (d - k)(H - k - 1) degrees of freedom with H slices and normal inputs.
         """
-        if len(self.slices) > 1:
+        if len(moments) > 1:
             return None
-        degrees = (len(spectrum.values) - k) * (self.slices[0].n_slices - k - 1)
-        return ChiSquared(float(weights.sum()) * trailing(spectrum, k), degrees)
+        degrees = (len(spectrum.values) - k) * (len(moments[0].shares) - k - 1)
+        return ChiSquared(moments[0].total * trailing(spectrum, k), degrees)
 
 
 class SlicedCovariances(SlicedCandidate):
     r"""SAVE, :math:`M = \sum_s p_s (C - V_s)^2` (Cook and Weisberg, 1991)."""
 
-    def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-        differences = self._differences(slices, whitened, weights)
-        return _mean_square(differences, slices.shares(weights))
+    def of_slices(self, moments: SliceMoments) -> FloatArray:
+        return _mean_square(_differences(moments), moments.shares)
 
-    def chi_squared(
-        self, k: int, spectrum: Spectrum, whitened: FloatArray, weights: FloatArray
-    ) -> ChiSquared | None:
+    def chi_squared(self, k: int, spectrum: Spectrum, moments: Moments) -> ChiSquared | None:
         r"""The marginal dimension test of Shao, Cook and Weisberg (2007).
 
         With the last eigenvectors as columns of Q the statistic is
         :math:`(n / 2) \sum_s p_s \mathrm{tr}[(Q^\top (C - V_s) Q)^2]`, with
         (H - 1)(d - k)(d - k + 1) / 2 degrees of freedom for normal inputs.
         """
-        if len(self.slices) > 1:
+        if len(moments) > 1:
             return None
-        (slices,) = self.slices
+        (one,) = moments
         rest = spectrum.vectors[:, k:]
-        within = rest.T @ self._differences(slices, whitened, weights) @ rest
-        squares = slices.shares(weights) @ np.sum(np.square(within), axis=(1, 2))
+        within = rest.T @ _differences(one) @ rest
+        squares = one.shares @ np.sum(np.square(within), axis=(1, 2))
         left = rest.shape[1]
-        degrees = (slices.n_slices - 1) * left * (left + 1) // 2
-        return ChiSquared(0.5 * float(weights.sum() * squares), degrees)
-
-    def _differences(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-        means = slices.means(whitened, weights)
-        within = slices.second_moments(whitened, weights) - means[:, :, None] * means[:, None]
-        differences: FloatArray = covariance(whitened, weights) - within
-        return differences
+        degrees = (len(one.shares) - 1) * left * (left + 1) // 2
+        return ChiSquared(0.5 * float(one.total * squares), degrees)
 
 
 class DirectionalMoments(SlicedCandidate):
@@ -116,18 +112,18 @@ class DirectionalMoments(SlicedCandidate):
         # Twice what SAVE has where there is nothing to see.
         return 2.0
 
-    def of_slices(self, slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-        moments = slices.second_moments(whitened, weights) - covariance(whitened, weights)
-        between = between_slices(slices, whitened, weights)
-        spread = _mean_square(moments, slices.shares(weights))
+    def of_slices(self, moments: SliceMoments) -> FloatArray:
+        between = moments.between
+        spread = _mean_square(moments.seconds - moments.covariance, moments.shares)
         return 2.0 * (spread + between @ between + np.trace(between) * between)
 
 
-def between_slices(slices: Slices, whitened: FloatArray, weights: FloatArray) -> FloatArray:
-    """Covariance of the means of slices, (rank, rank)."""
-    means = slices.means(whitened, weights)
-    between: FloatArray = (means.T * slices.shares(weights)) @ means
-    return between
+def _differences(moments: SliceMoments) -> FloatArray:
+    """Covariance of all less that of every slice, (n_slices, rank, rank)."""
+    means = moments.means
+    within = moments.seconds - means[:, :, None] * means[:, None]
+    differences: FloatArray = moments.covariance - within
+    return differences
 
 
 def _mean_square(matrices: FloatArray, shares: FloatArray) -> FloatArray:

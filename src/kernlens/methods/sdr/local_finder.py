@@ -81,6 +81,8 @@ class LocalFit:
 class LocalFinder(SubspaceFinder):
     """Directions of local lines."""
 
+    _sample_rows = MOST_ROWS
+
     def __init__(
         self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
     ) -> None:

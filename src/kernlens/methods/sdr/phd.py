@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernlens._parameters import documented
+from kernlens.blocks.table import BlockTable
 from kernlens.methods.sdr.candidate import Candidate
 from kernlens.methods.sdr.data import ReductionData
 from kernlens.methods.sdr.hessian import MeanHessian
@@ -105,3 +106,6 @@ class PHD(TestedFinder):
 
     def _candidate(self, data: ReductionData) -> Candidate:
         return MeanHessian(data.responses(), self.variant == "residual")
+
+    def _summed_table(self, data: ReductionData) -> BlockTable:
+        return data.response_table()

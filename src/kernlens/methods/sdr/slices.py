@@ -30,10 +30,13 @@ class Slices:
     numbers : ndarray of int of shape (n_rows,)
         Slice of every row, from 0 on; none is empty.
     n_slices : int
+    borders : ndarray of shape (n_slices - 1,)
+        Values between the slices, increasing: other rows belong to slices by them.
     """
 
     numbers: IntArray
     n_slices: int
+    borders: FloatArray
 
     @classmethod
     def of(cls, target: FloatArray, weights: FloatArray, n_slices: int | None) -> Slices:
@@ -56,13 +59,13 @@ class Slices:
         if n_slices is not None and len(values) > OWN_VALUES * len(target):
             n_slices = min(n_slices, max(2, len(target) // 2))
         if n_slices is None or len(values) <= n_slices:
-            return cls(codes, len(values))
+            return cls(codes, len(values), _between(values, np.arange(len(values))))
         masses = np.bincount(codes, weights=weights)
         middles = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
         places = np.floor(n_slices * middles + SLACK).astype(np.intp).clip(0, n_slices - 1)
         # A value of much weight may leave slices without any.
         used, of_values = np.unique(places, return_inverse=True)
-        return cls(of_values[codes], len(used))
+        return cls(of_values[codes], len(used), _between(values, of_values))
 
     def shares(self, weights: FloatArray) -> FloatArray:
         """Share of the weight in every slice, (n_slices,)."""
@@ -91,3 +94,11 @@ class Slices:
         """Weights of the rows of every slice, (n_slices, n_rows)."""
         of_slices = np.arange(self.n_slices)[:, None] == self.numbers
         return np.where(of_slices, weights, 0.0)
+
+
+def _between(values: FloatArray, places: IntArray) -> FloatArray:
+    """Middles between the last of increasing values in a slice and the first in the next one."""
+    last = np.flatnonzero(np.diff(places))
+    # Not the mean of both, which overflows where they are large.
+    middles: FloatArray = values[last] + 0.5 * (values[last + 1] - values[last])
+    return middles

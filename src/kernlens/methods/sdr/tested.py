@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens.base.fit_data import Memory, draw_seed
-from kernlens.methods.sdr.candidate import Candidate
+from kernlens.blocks.table import BlockTable
+from kernlens.methods.sdr.candidate import Candidate, Spectrum
 from kernlens.methods.sdr.criteria import DimensionCriterion, bayes_criterion
 from kernlens.methods.sdr.data import ReductionData
 from kernlens.methods.sdr.dimension_tests import (
@@ -21,13 +23,22 @@ from kernlens.methods.sdr.dimension_tests import (
 )
 from kernlens.methods.sdr.estimator import FoundDirections, SubspaceFinder
 from kernlens.methods.sdr.slices import Slices, automatic_n_slices
-from kernlens.methods.sdr.whitening import Whitening
+from kernlens.methods.sdr.whitening import Whitening, whitening_share
 from kernlens.subspace import estimate_n_directions
 
 #: Eigenvalues of a smaller share of what they can be are rounding.
 SMALLEST_EIGENVALUE = 1e-12
 #: Fewer rows say nothing about the number of directions.
 FEWEST_ROWS = 15
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A candidate matrix of all rows: what it follows from, and its eigenvectors."""
+
+    candidate: Candidate
+    moments: Any
+    spectrum: Spectrum
 
 
 class TestedFinder(SubspaceFinder):
@@ -78,40 +89,54 @@ class TestedFinder(SubspaceFinder):
     def _find(self, data: ReductionData) -> FoundDirections:
         for name in ("_dimension_test", "_dimension_criterion"):
             self.__dict__.pop(name, None)
-        inputs, weights = data.rows.X, data.rows.weights
-        whitening = Whitening.of(inputs, weights, self.shrinkage)
-        candidate, whitened = self._candidate(data), whitening.apply(inputs)
-        spectrum = candidate.spectrum(whitened, weights)
+        candidate = self._candidate(data)
+        whitening, moments = self._measured(data, candidate)
+        spectrum = candidate.spectrum_of(moments)
         most = candidate.most_directions(whitening.rank)
         most = min(most, int(np.sum(spectrum.values > SMALLEST_EIGENVALUE)))
         self.eigenvalues_, self.shrinkage_ = spectrum.values[:most], whitening.shrinkage
-        kept = self._number(data, most, spectrum.values / candidate.unit)
+        kept = self._number(data, most, Matrix(candidate, moments, spectrum))
         return FoundDirections(
             whitening.directions(spectrum.vectors[:, :kept]), spectrum.values[:kept]
         )
 
-    def _number(self, data: ReductionData, most: int, values: FloatArray) -> int:
-        """How many directions are kept, of those that there are; `values` are for a criterion."""
+    def _measured(self, data: ReductionData, candidate: Candidate) -> tuple[Whitening, Any]:
+        """The whitening of all rows, and what the matrix follows from."""
+        inputs, weights = data.rows.X, data.rows.weights
+        if data.table is None:
+            whitening = Whitening.of(inputs, weights, self.shrinkage)
+            return whitening, candidate.moments(whitening.apply(inputs), weights)
+        share = whitening_share(inputs, weights, self.shrinkage, data.n_rows)
+        return candidate.moments_of_table(
+            self._summed_table(data),
+            lambda mean, covariance: Whitening.of_covariance(mean, covariance, share),
+        )
+
+    def _summed_table(self, data: ReductionData) -> BlockTable:
+        """The blocks that the method sums over."""
+        assert data.table is not None
+        return data.table.table
+
+    def _number(self, data: ReductionData, most: int, found: Matrix) -> int:
+        """How many directions are kept, of those that there are."""
         if self.n_directions != "auto":
             return min(int(self.n_directions), most)
         if len(data.rows.weights) < FEWEST_ROWS or most == 0:
             return estimate_n_directions(self.eigenvalues_, max(1, data.columns.n_varying))
         if self.test == "bic":
-            criterion = bayes_criterion(values, float(data.rows.weights.sum()), most)
+            values = found.spectrum.values / found.candidate.unit
+            criterion = bayes_criterion(values, data.n_rows, most)
             self._dimension_criterion = criterion.as_dict()
             return criterion.n_directions
-        test = self._dimension_test_of(data, most)
+        test = self._dimension_test_of(data, most, found)
         self._dimension_test = test.as_dict()
         return test.n_directions
 
-    def _dimension_test_of(self, data: ReductionData, most: int) -> DimensionTest:
+    def _dimension_test_of(self, data: ReductionData, most: int, found: Matrix) -> DimensionTest:
         by_law = self.test == "chi2" or (self.test == "auto" and self._chi2_by_default)
         if by_law:
-            whitening = Whitening.of(data.rows.X, data.rows.weights, self.shrinkage)
-            candidate, whitened = self._candidate(data), whitening.apply(data.rows.X)
-            spectrum = candidate.spectrum(whitened, data.rows.weights)
-            test = chi_squared_test(candidate, spectrum, whitened, data.rows.weights)
-            if test is not None and (whitening.shrinkage == 0.0 or self.test == "chi2"):
+            test = chi_squared_test(found.candidate, found.spectrum, found.moments)
+            if test is not None and (self.shrinkage_ == 0.0 or self.test == "chi2"):
                 return sequential_test(test, "chi2", self.level, most)
         if self.test == "chi2":
             raise ValueError(
@@ -160,10 +185,13 @@ class SlicedFinder(TestedFinder):
 
     def _slices(self, data: ReductionData) -> list[Slices]:
         """The slices of every target."""
-        number: int | None = None
-        if not data.categorical:
-            number = self._number_of_slices(float(data.rows.weights.sum()))
-        return [Slices.of(target, data.rows.weights, number) for target in data.rows.y]
+        number = None if data.categorical else self._number_of_slices(data.n_rows)
+        slices = [Slices.of(target, data.rows.weights, number) for target in data.rows.y]
+        if data.n_classes is None:
+            return slices
+        # A table may have classes of which the sample has no row.
+        borders = [np.arange(number - 1) + 0.5 for number in data.n_classes]
+        return [replace(one, borders=ends) for one, ends in zip(slices, borders, strict=True)]
 
     def _number_of_slices(self, n_rows: float) -> int:
         if self.n_slices != "auto":

@@ -52,12 +52,20 @@ class Whitening:
         shares = weights / weights.sum()
         mean = shares @ inputs
         scaled = np.sqrt(shares)[:, None] * (inputs - mean)
-        if isinstance(shrinkage, str):
-            enough = weights.sum() >= ROWS_PER_COLUMN * inputs.shape[1]
-            share = 0.0 if enough else ledoit_wolf_shrinkage(inputs - mean, shares)
-        else:
-            share = float(shrinkage)
-        variances, vectors = _principal_axes(scaled)
+        share = whitening_share(inputs, weights, shrinkage, float(weights.sum()))
+        return cls._along(mean, *_principal_axes(scaled), share)
+
+    @classmethod
+    def of_covariance(cls, mean: FloatArray, covariance: FloatArray, share: float) -> Whitening:
+        """From a mean (n_inputs,) and a covariance (n_inputs, n_inputs), with this shrinkage."""
+        values, vectors = np.linalg.eigh(covariance)
+        return cls._along(mean, np.maximum(values[::-1], 0.0), vectors[:, ::-1], share)
+
+    @classmethod
+    def _along(
+        cls, mean: FloatArray, variances: FloatArray, vectors: FloatArray, share: float
+    ) -> Whitening:
+        """Along principal axes."""
         kept = variances > SMALLEST_VARIANCE * variances.max(initial=0.0)
         variances, vectors = variances[kept], vectors[:, kept]
         regularized = (1.0 - share) * variances + share
@@ -81,6 +89,21 @@ class Whitening:
         orthonormal, triangle = np.linalg.qr(self.basis @ vectors)
         signs = np.where(np.diag(triangle) < 0.0, -1.0, 1.0)
         return np.ascontiguousarray((orthonormal * signs).T)
+
+
+def whitening_share(
+    inputs: FloatArray, weights: FloatArray, shrinkage: float | str, n_rows: float
+) -> float:
+    """The shrinkage that is asked for, or that rows (n_rows, n_inputs), or a sample, ask for.
+
+    `n_rows` is the effective number of all rows.
+    """
+    if not isinstance(shrinkage, str):
+        return float(shrinkage)
+    if n_rows >= ROWS_PER_COLUMN * inputs.shape[1]:
+        return 0.0
+    shares = weights / weights.sum()
+    return ledoit_wolf_shrinkage(inputs - shares @ inputs, shares)
 
 
 def ledoit_wolf_shrinkage(centered: FloatArray, shares: FloatArray) -> float:
