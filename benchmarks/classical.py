@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from benchmarks.regfeal_experiment1 import GENERATORS, STRUCTURES
 from benchmarks.tables import print_row, published
 from kernlens import MAVE, OPG
+from kernlens.experiments.regfeal.models import GENERATORS, STRUCTURES
 from kernlens.metrics import dimension_score, feature_learning_score
 
 SIZES = (300, 500, 1000)

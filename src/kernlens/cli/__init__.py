@@ -14,11 +14,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from kernlens._version import __version__
-from kernlens.cli import completion, demo, fit, info, methods, predict, report, transform
+from kernlens.cli import (
+    completion,
+    demo,
+    fit,
+    info,
+    methods,
+    predict,
+    report,
+    reproduce,
+    transform,
+)
 from kernlens.cli._errors import CommandError
 from kernlens.cli._output import printing
 
-SUBCOMMANDS = (fit, predict, transform, report, info, methods, demo, completion)
+SUBCOMMANDS = (fit, predict, transform, report, info, methods, demo, reproduce, completion)
 
 EXIT_FAILED = 1  # argparse itself exits with 2 on a wrong command line
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it

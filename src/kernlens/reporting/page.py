@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from markupsafe import Markup
 
+from kernlens import _html
 from kernlens.reporting import bars, charts, formats
 from kernlens.reporting.downloads import downloads_of
 from kernlens.reporting.summary import FORMAT
 
+#: Where the templates are.
+PACKAGE = "kernlens.reporting"
 #: What must not stand in a script: it could end it, or begin a comment of the page.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -33,7 +33,7 @@ def render(summary: dict[str, Any]) -> str:
         It needs no network and no other file, and runs no script but its own.
     """
     _check(summary)
-    style, script = _part("page.css"), _part("page.js")
+    style, script = _html.style(), _html.part(PACKAGE, "page.js")
     html: str = (
         _environment()
         .get_template("page.html")
@@ -41,8 +41,8 @@ def render(summary: dict[str, Any]) -> str:
             s=summary,
             style=Markup(style),
             script=Markup(script),
-            style_hash=_hash(style),
-            script_hash=_hash(script),
+            style_hash=_html.hash_of(style),
+            script_hash=_html.hash_of(script),
             downloads=downloads_of(summary),
             data=embedded(_sliders(summary["what_if"])),
         )
@@ -120,27 +120,8 @@ def sections(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @cache
-def _part(name: str) -> str:
-    return (resources.files("kernlens.reporting") / "templates" / name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-@cache
 def _environment() -> Any:
-    # Only those who make a page wait for it.
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FunctionLoader(_part),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = _html.environment(PACKAGE)
     environment.filters |= {
         "number": formats.number,
         "fixed": formats.fixed,
