@@ -467,7 +467,10 @@ def _learn_or_keep(learner: Learner[Any], reporter: Reporter | None = None) -> A
 def _nothing_found(learned: Any) -> Any:
     """The same without a direction: none predicts, or the function is a constant."""
     directions = replace(learned.directions, n_relevant=0)
-    return replace(learned, directions=directions, status=Status.NOTHING)
+    # That somebody ended the fit has to reach the caller, whatever was found by then.
+    ended = learned.status in (Status.INTERRUPTED, Status.STOPPED)
+    status = learned.status if ended else Status.NOTHING
+    return replace(learned, directions=directions, status=status)
 
 
 def _warn_of_the_end(status: Status) -> None:
