@@ -137,15 +137,23 @@ def test_far_rows_are_finite(r):
         assert np.all(np.isfinite(other.gradient(X, X, np.ones((1, 4)))))
 
 
+@pytest.mark.parametrize("n_inputs", [1, 3, 40])
 @pytest.mark.parametrize("r", [0.05, 0.5, 0.95, 1.0])
-def test_diagonal_is_that_of_the_matrix(r):
-    X = rows(3)
+def test_diagonal_is_that_of_the_matrix(r, n_inputs):
+    X = rows(n_inputs, m=60)
     X[2] = 0.0
     for kernel in kernels(r):
-        # arcsin has an infinite slope at 1, which a rounded cosine may miss by 1e-16.
-        tolerance = 3e-8 if isinstance(kernel, SignKernel) and r == 1.0 else 1e-13
         gap = kernel.diagonal(X) - np.diagonal(kernel.matrix(X, X))
-        assert np.abs(gap).max() < tolerance
+        assert np.abs(gap).max() < 1e-13
+
+
+def test_signs_of_parallel_rows_are_plus_and_minus_one():
+    X = rows(5, m=60)
+    matrix = SignKernel(1.0).matrix(np.vstack([X, 7.3 * X, -0.3 * X]), X)
+    same, longer, opposite = np.split(matrix, 3)
+    for part, value in ((same, 1.0), (longer, 1.0), (opposite, -1.0)):
+        np.testing.assert_array_equal(np.diagonal(part), value)
+        assert np.count_nonzero(np.abs(part) == 1.0) == len(X)
 
 
 @pytest.mark.parametrize("r", [0.05, 0.5, 0.95, 1.0])

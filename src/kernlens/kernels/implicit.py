@@ -84,7 +84,13 @@ class SignKernel:
         return gradients
 
     def _rho(self, unit: FloatArray, others: FloatArray) -> FloatArray:
-        return self.correlation * np.clip(unit @ others.T, -1.0, 1.0)
+        cosines = unit @ others.T
+        # The arcsine has a cusp where rows are parallel, and shows the root of what rounding leaves
+        # of their angle.
+        parallel = 1.0 - (4 + unit.shape[1]) * np.finfo(np.float64).eps
+        cosines[cosines >= parallel] = 1.0
+        cosines[cosines <= -parallel] = -1.0
+        return self.correlation * cosines
 
 
 @dataclass(frozen=True)

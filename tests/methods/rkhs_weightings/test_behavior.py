@@ -287,7 +287,8 @@ def test_constants_of_rows_of_length_zero(kind):
     settings = given(RKHSWeightingRegressor) | {"bias": 0.0, "n_directions": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = RKHSWeightingRegressor(**settings).fit(X, y)
+        with pytest.warns(UserWarning, match="n_directions_ is 0"):
+            model = RKHSWeightingRegressor(**settings).fit(X, y)
         constants = model.operator_constants()
         bound = model.generalization_bound(kind=kind)
     assert constants["theta"] == constants["tau"] == 0.0

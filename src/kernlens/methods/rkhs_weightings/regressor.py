@@ -162,10 +162,10 @@ class RKHSWeightingRegressor(RandomFeatureRegressorMixin, BaseRKHSWeighting):
     a fifth of all rows is held out of their normal equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3), exact O(n^2 d + n^3). Memory in
-    bytes: about ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are
-    computed with in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing
-    cancels, else in float64. Repeated rows are merged, and rows are put in an order given by their
-    content, so the result does not depend on it and a weight of 2 is exactly a repetition.
+    bytes: about ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. More than 2000 rows of
+    float32 are fitted in float32, with sums in float64, if `alpha` is given as 1e-5 or more and
+    nothing cancels, else in float64. Repeated rows are merged, and rows are put in an order given
+    by their content, so the result does not depend on it and a weight of 2 is exactly a repetition.
 
     References
     ----------
@@ -303,10 +303,10 @@ class RandomKitchenSinksRegressor(RandomFeatureRegressorMixin, BaseKitchenSinks)
     equations.
 
     Cost with n rows, T weights, d columns: O(n T (d + T) + T^3). Memory in bytes: about
-    ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. Rows of float32 are computed with
-    in float32, and summed in float64, if `alpha` is given as 1e-5 or more and nothing cancels, else
-    in float64. Repeated rows are merged, and rows are put in an order given by their content, so
-    the result does not depend on it and a weight of 2 is exactly a repetition.
+    ``8 (4 n d + 12 T^2 + 1.6e7)``, exact ``8 (4 n d + 4 n^2)``. More than 2000 rows of float32 are
+    fitted in float32, with sums in float64, if `alpha` is given as 1e-5 or more and nothing
+    cancels, else in float64. Repeated rows are merged, and rows are put in an order given by their
+    content, so the result does not depend on it and a weight of 2 is exactly a repetition.
 
     Functions of ``"sign"`` and ``"stumps"`` with a finite number of features have no slope: their
     `gradient` is zero, and their directions are those of smoothed steps.

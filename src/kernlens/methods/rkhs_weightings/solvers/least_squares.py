@@ -112,7 +112,8 @@ class LeastSquares(WeightingSolver):
         """
         assert isinstance(solution, SystemSolution)
         part = self.rows.take(slice(0, self.plan.limits.leave_one_out))
-        P = solution.space.matrix(part.X).astype(np.float64, copy=False)
+        # These are few rows, and the penalty may ask for more digits than single precision has.
+        P = solution.space.matrix(part.X.astype(np.float64, copy=False))
         left = np.minimum(part.weights, self._small_weights[: len(part.X)])
         predictions = [
             solution.system.left_out(P, part.y, left, shift) for shift in solution.shifts
@@ -136,10 +137,12 @@ class LeastSquares(WeightingSolver):
         return self._sum(space, part, self._precision(space, alphas), smallest)
 
     def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
-        """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""
+        """Single if the rows are, many, and neither alpha nor the penalty asks for more digits."""
         enough = min(alphas) >= SINGLE_ALPHA and space.condition <= SINGLE_CONDITION
+        # Few rows save no time, and their errors do not average out.
+        many = len(self.rows.X) > self.plan.limits.leave_one_out
         ordinary = fits_single_precision(self.rows.X) and np.abs(self.rows.y).max() < LARGEST_SINGLE
-        if ordinary and enough and not self.plan.paper_units:
+        if many and ordinary and enough and not self.plan.paper_units:
             return np.float32
         return np.float64
 
