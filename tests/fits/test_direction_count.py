@@ -111,6 +111,16 @@ def test_a_direction_that_comes_second_takes_the_first_along():
     assert count_directions(parts_of(1, 0.1, 0, turned=np.eye(6)[[1, 0, 2, 3, 4, 5]])).number == 2
 
 
+@pytest.mark.parametrize("share", [0.0005, 0.01])
+def test_imprecision_is_no_direction_where_there_is_no_noise(share):
+    # Half of what is left is gained by the second direction, and all by the third.
+    errors = [np.full(50, 1.0), *(np.full(50, left) for left in (share, share / 2, 1e-9))]
+    losses = np.array([error.mean() for error in errors])
+    weights = np.ones(50)
+    assert direction_count._as_good(errors, losses, weights, 1, 3) is (share < 0.001)
+    assert not direction_count._as_good(errors, losses, weights, 0, 3)
+
+
 def test_predictions_are_those_of_kernel_ridge_regression():
     (part, *_) = parts_of(2, 0.3, 1)
     rng = np.random.default_rng(0)

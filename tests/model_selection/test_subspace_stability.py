@@ -275,8 +275,8 @@ def test_signs_of_noise_are_seldom_sure(method):
         clear.append(found.clear_)
         low, high = found.intervals_
         outside.append((low > 0.0) | (high < 0.0))
-    # The intervals alone leave out zero far too often.
-    assert np.mean(outside) > 0.2
+    # The intervals alone leave out zero more often than in one of ten entries.
+    assert np.mean(outside) > 0.15
     assert np.mean(clear) < 0.15
     X, y = problem(n=200)
     found = SubspaceStability(Slopes(), method=method, n_resamples=30, random_state=0).fit(X, y)

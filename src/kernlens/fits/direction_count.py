@@ -54,6 +54,10 @@ HALF = 0.5
 #: leaves if that is less: imprecise directions help each other a little.
 LEAST_GAIN = 0.02
 LEAST_GAIN_OF_ERROR = 0.5
+#: Share of what the best number explains that they must add in any case. Without noise every number
+#: has an error of its own, that of directions learned on fewer rows, and half of it is next to
+#: nothing: a plane was counted as many directions as there were columns.
+LEAST_GAIN_AT_ALL = 0.001
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,9 @@ def _as_good(
         # One far row may be all that is predicted, and all of the spread as well.
         explained = losses[best] < HALF * losses[0]
         return bool(worse @ shares <= CLEARLY_WORSE * spread) and not explained
-    little = min(LEAST_GAIN * (losses[0] - losses[best]), LEAST_GAIN_OF_ERROR * losses[best])
+    explained_error = losses[0] - losses[best]
+    little = min(LEAST_GAIN * explained_error, LEAST_GAIN_OF_ERROR * losses[best])
+    little = max(little, LEAST_GAIN_AT_ALL * explained_error)
     large = losses[best] < LARGE_GAIN * losses[k]
     allowed = (AS_GOOD_BUT_LARGE if large else AS_GOOD) * spread
     return bool(worse @ shares <= max(allowed, little))

@@ -28,11 +28,12 @@ from kernlens._validation import (
 from kernlens._warnings import warn
 from kernlens.base.names import resolve_feature_names
 from kernlens.base.tabular import as_frame
-from kernlens.model_selection.resamples import bootstrap_counts, fold_counts
+from kernlens.model_selection.resamples import bootstrap_counts, fold_counts, partition_sizes
 from kernlens.model_selection.subspace_variation import (
     aligned_with,
     angles_to,
     average_projection,
+    jackknife_interval,
     ladle,
     orthonormal_rows,
     reflected_interval,
@@ -65,10 +66,11 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         A feature learner of kernlens, or any estimator whose fits have ``components_`` of shape
         (n_directions, n_features). It is cloned, not changed.
     method : {"bootstrap", "folds"}, default="bootstrap"
-        Draw as many rows as there are with replacement, or leave out every `n_resamples`-th part of
-        the rows once. Classifiers keep the shares of the classes in both.
+        Draw as many rows as there are with replacement, or leave out one of ten or fewer parts of
+        the rows at a time, with other parts after every row was left out once. Classifiers keep the
+        shares of the classes in both.
     n_resamples : int, default=50
-        Resamples or folds.
+        Resamples, or folds of all partitions.
     n_directions : "auto" or int, default="auto"
         Directions to look at; "auto" is the number that the learner itself finds on all rows.
     coverage : float, default=0.9
@@ -306,11 +308,12 @@ class SubspaceStability(MetaEstimatorMixin, BaseEstimator):
         spans = [rows[:k] for rows in found]
         self.samples_ = np.array([aligned_with(reference, rows) for rows in spans])
         self.angles_ = np.degrees([angles_to(reference, rows) for rows in spans])
-        # Fits that leave out one of K folds share their rows: they deviate sqrt(K - 1) times less.
-        folds = self.method == "folds"
-        widening = float(np.sqrt(self.n_resamples - 1.0)) if folds else 1.0
-        self.reproducibility_ = reproducibility(self.angles_, None if not folds else widening)
-        bounds = reflected_interval(reference, self.samples_, self.coverage, widening)
+        sizes = None if self.method == "bootstrap" else partition_sizes(self.n_resamples)
+        self.reproducibility_ = reproducibility(self.angles_, sizes)
+        if sizes is None:
+            bounds = reflected_interval(reference, self.samples_, self.coverage)
+        else:
+            bounds = jackknife_interval(reference, self.samples_, self.coverage, sizes)
         self.intervals_ = bounds.clip(-1.0, 1.0)
         self.projection_ = average_projection(spans)
         self.eigenvalues_ = np.linalg.eigvalsh(self.projection_)[::-1].clip(0.0, 1.0)

@@ -5,7 +5,10 @@ All functions take directions as orthonormal rows of one and the same space.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.special import stdtrit
 
 from kernlens._array import FloatArray
 
@@ -115,9 +118,7 @@ def _overlap(reference: FloatArray, rows: FloatArray, k: int) -> float:
     return abs(float(np.linalg.det(reference[:k] @ rows[:k].T)))
 
 
-def reflected_interval(
-    estimate: FloatArray, samples: FloatArray, coverage: float, widening: float = 1.0
-) -> FloatArray:
+def reflected_interval(estimate: FloatArray, samples: FloatArray, coverage: float) -> FloatArray:
     """Bounds of the entries of an estimate, from how far resamples lie from it, (2, *shape).
 
     The interval is ``[e - q_high, e - q_low]`` with the quantiles q of ``samples - e``, known as
@@ -131,25 +132,52 @@ def reflected_interval(
     samples : ndarray of shape (n_resamples, *shape)
     coverage : float
         Share of data sets whose interval contains the truth.
-    widening : float
-        Factor of the deviations: resamples that share rows vary less than data sets do.
     """
     tail = 0.5 * (1.0 - coverage)
-    low, high = widening * np.quantile(samples - estimate, [tail, 1.0 - tail], axis=0)
+    low, high = np.quantile(samples - estimate, [tail, 1.0 - tail], axis=0)
     return np.stack([estimate - high, estimate - low])
 
 
-def reproducibility(degrees: FloatArray, widening: float | None) -> FloatArray:
+def jackknife_interval(
+    estimate: FloatArray, samples: FloatArray, coverage: float, sizes: Sequence[int]
+) -> FloatArray:
+    """Bounds of the entries of an estimate, from fits that leave out one of K folds, (2, *shape).
+
+    The jackknife's standard error (Efron and Tibshirani, 1993, chapter 11), the root mean square of
+    those of all partitions into folds, times a quantile of Student's law. What a single fold moves
+    may have long tails, and the sum of all folds, which is what the estimate deviates by, is nearly
+    normal: quantiles of single folds, widened, would be too narrow.
+
+    Parameters
+    ----------
+    estimate : ndarray
+    samples : ndarray of shape (n_resamples, *shape)
+        Fold after fold, partition after partition.
+    coverage : float
+        Share of data sets whose interval contains the truth.
+    sizes : sequence of int
+        K of every partition.
+    """
+    parts = np.split(samples, np.cumsum(sizes)[:-1])
+    variance = np.mean([(len(part) - 1.0) * np.var(part, axis=0) for part in parts], axis=0)
+    freedom = sum(size - 1.0 for size in sizes)
+    reach = float(stdtrit(freedom, 0.5 * (1.0 + coverage))) * np.sqrt(variance)
+    return np.stack([estimate - reach, estimate + reach])
+
+
+def reproducibility(degrees: FloatArray, sizes: Sequence[int] | None) -> FloatArray:
     """Shares of directions that are not noise, from angles (n_resamples, k), (k,).
 
     A direction b + e, with b the truth and e the noise of the rows, has a bootstrap resample
     b + e + e' with as much noise again across it: the mean squared sine of the angle is
-    S = v / (1 + v) with v = |e|^2 / |b + e|^2, and 1 - v is the share of b. Fits without single
-    folds deviate `widening` times less.
+    S = v / (1 + v) with v = |e|^2 / |b + e|^2, and 1 - v is the share of b. Fits that leave out one
+    of K folds share their rows: they deviate sqrt(K - 1) times less. `sizes` has K of every
+    partition into folds, and is None for bootstrap resamples.
     """
-    across: FloatArray = np.mean(np.square(np.sin(np.radians(degrees))), axis=0)
-    if widening is not None:
-        noise = widening**2 * across
+    squares = np.square(np.sin(np.radians(degrees)))
+    if sizes is not None:
+        noise: FloatArray = np.repeat(np.subtract(sizes, 1.0), sizes) @ squares / len(squares)
     else:
+        across = np.mean(squares, axis=0)
         noise = across / np.maximum(1.0 - across, 0.5)
     return 1.0 - noise.clip(0.0, 1.0)

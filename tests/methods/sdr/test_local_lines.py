@@ -174,6 +174,12 @@ def test_directions_are_counted_by_held_out_rows(estimator, name):
 
 
 @both
+def test_a_plane_has_one_direction(estimator):
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    assert estimator().fit(X, X[:, 0] + X[:, 1]).n_directions_ == 1
+
+
+@both
 def test_noise_has_no_direction(estimator):
     X, _, _ = planted("even", 80)
     with pytest.warns(UserWarning, match="found no direction"):

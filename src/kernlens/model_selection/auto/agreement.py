@@ -14,8 +14,8 @@ from kernlens.model_selection.auto.trials import Found
 from kernlens.model_selection.subspace_variation import (
     aligned_with,
     angles_to,
+    jackknife_interval,
     orthonormal_rows,
-    reflected_interval,
     reproducibility,
 )
 
@@ -104,7 +104,5 @@ def stability_of(
     spans = [orthonormal_rows(in_columns(one, names)[:k]) for one in folds]
     samples = np.array([aligned_with(loadings, rows) for rows in spans])
     angles = np.degrees([angles_to(loadings, rows) for rows in spans])
-    # Fits that leave out one of K folds share their rows: they deviate sqrt(K - 1) times less.
-    widening = float(np.sqrt(n_folds - 1.0))
-    bounds = reflected_interval(loadings, samples, coverage, widening).clip(-1.0, 1.0)
-    return FoldStability(tuple(names), loadings, angles, bounds, reproducibility(angles, widening))
+    bounds = jackknife_interval(loadings, samples, coverage, [n_folds]).clip(-1.0, 1.0)
+    return FoldStability(tuple(names), loadings, angles, bounds, reproducibility(angles, [n_folds]))
