@@ -18,6 +18,7 @@ from kernlens.base.arrays import validated
 from kernlens.base.directions_table import directions_table
 from kernlens.base.names import resolve_feature_names
 from kernlens.base.tabular import as_frame
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.subspace import estimate_n_directions, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -67,6 +68,7 @@ def _check_finite(model: Any) -> None:
                 raise FloatingPointError(f"{name} is not finite")
 
 
+@lazy_on_dask("transform")
 class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Directions, importances and the transform of an estimator that learns linear features.
 

@@ -43,6 +43,7 @@ from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in, rows_to_learn_from
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
@@ -57,6 +58,7 @@ ROWS_FOR_SIGNS = 1000
 ROUNDING = 1e-6
 
 
+@lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 

@@ -23,9 +23,11 @@ from kernlens.base.arrays import (
 from kernlens.base.callbacks import observed
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.losses import Loss, SquaredLoss
 
 
+@lazy_on_dask("predict")
 class DecisionRegressorMixin(RegressorMixin):
     """Predict of a regressor for one or several targets; `fit` sets `_single_target`."""
 
@@ -84,6 +86,7 @@ class DecisionRegressorMixin(RegressorMixin):
         return tags
 
 
+@lazy_on_dask("predict", "decision_function", "predict_proba", "predict_log_proba")
 class DecisionClassifierMixin(ClassifierMixin):
     """Scores, probabilities and labels of a classifier; `fit` sets `classes_`.
 
