@@ -3,7 +3,7 @@
 from kernlens._public import expose
 from kernlens._reports import FitProgress
 from kernlens._version import __version__
-from kernlens.blocks import RowBlocks
+from kernlens.blocks import RowBlocks, checkpoint
 from kernlens.methods.bkernn import BKerNNClassifier, BKerNNRegressor
 from kernlens.methods.brownian_ridge import BrownianKernelRidge
 from kernlens.methods.hkrr import (
@@ -99,6 +99,7 @@ __all__ = [
     "UpToDegree",
     "VarPro",
     "__version__",
+    "checkpoint",
     "implicit_kernel",
     "load",
     "regularization_path",

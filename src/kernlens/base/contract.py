@@ -18,6 +18,8 @@ from kernlens.base.arrays import validated
 from kernlens.base.directions_table import directions_table
 from kernlens.base.names import resolve_feature_names
 from kernlens.base.tabular import as_frame
+from kernlens.blocks.checkpoints import fit_of
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.subspace import estimate_n_directions, shares_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -37,7 +39,8 @@ def all_or_nothing(fit: Method) -> Method:
     def fit_or_restore(self: Any, *args: Any, **options: Any) -> Any:
         before = dict(vars(self))
         try:
-            outcome = fit(self, *args, **options)
+            with fit_of(self):
+                outcome = fit(self, *args, **options)
             _check_finite(self)
         except BaseException as error:
             vars(self).clear()
@@ -67,6 +70,7 @@ def _check_finite(model: Any) -> None:
                 raise FloatingPointError(f"{name} is not finite")
 
 
+@lazy_on_dask("transform")
 class FeatureLearnerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Directions, importances and the transform of an estimator that learns linear features.
 

@@ -44,6 +44,7 @@ from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in, rows_to_learn_from
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
@@ -58,6 +59,7 @@ ROWS_FOR_SIGNS = 1000
 ROUNDING = 1e-6
 
 
+@lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(
     BlockFittingMixin, LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin
 ):

@@ -26,11 +26,13 @@ from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.targets import Targets
 from kernlens.blocks import is_blocks
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.blocks.moments import Moments
 from kernlens.blocks.table import BlockTable
 from kernlens.losses import Loss, SquaredLoss
 
 
+@lazy_on_dask("predict")
 class DecisionRegressorMixin(RegressorMixin):
     """Predict of a regressor for one or several targets; `fit` sets `_single_target`."""
 
@@ -99,6 +101,7 @@ class DecisionRegressorMixin(RegressorMixin):
         return tags
 
 
+@lazy_on_dask("predict", "decision_function", "predict_proba", "predict_log_proba")
 class DecisionClassifierMixin(ClassifierMixin):
     """Scores, probabilities and labels of a classifier; `fit` sets `classes_`.
 

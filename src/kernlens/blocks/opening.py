@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from kernlens.blocks.checkpoints import checkpointed
 from kernlens.blocks.dask_table import is_dask, of_dask
 from kernlens.blocks.local import of_arrays, of_parts
 from kernlens.blocks.parquet import of_parquet
@@ -122,10 +123,10 @@ def as_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> BlockTable:
     if not isinstance(X, RowBlocks):
         if y is None:
             raise ValueError("fit needs y, a Dask collection with the partitions of X.")
-        return of_dask(X, y, sample_weight)
+        return checkpointed(of_dask(X, y, sample_weight))
     if y is not None or sample_weight is not None:
         raise ValueError(
             "These RowBlocks have their targets and weights already; call fit(X) without y and "
             "sample_weight."
         )
-    return X.table
+    return checkpointed(X.table)

@@ -24,6 +24,7 @@ from kernlens._parameters import Parameters, check_parameters, documented
 from kernlens.base.arrays import validated
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.saved import SavedMixin
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.tables.dates import MICROSECONDS_OF_A_DAY, date_parts
 from kernlens.tables.parameters import TABLE
 from kernlens.tables.plans import ELAPSED, Plan, codes_of, make_plan, numbers_of
@@ -35,6 +36,7 @@ from kernlens.tables.target_means import cross_encode, differ, encode, encode_ta
 NOISE = "levels that say nothing of y"
 
 
+@lazy_on_dask("transform")
 @documented
 class TablePreprocessor(TransformerMixin, SavedMixin):
     """Turn any table into the numbers that estimators want.

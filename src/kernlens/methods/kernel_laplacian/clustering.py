@@ -15,10 +15,12 @@ from kernlens._parameters import documented
 from kernlens._warnings import warn
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.fit_data import draw_seed
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.methods.kernel_laplacian.parameters import CLUSTERING_PARAMETERS
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
 
 
+@lazy_on_dask("predict")
 @documented
 class KernelLaplacianClustering(ClusterMixin, LaplacianEigenfunctions):
     """Clusters that follow the shape of the data: k-means on the kernel Laplacian's eigenfunctions.

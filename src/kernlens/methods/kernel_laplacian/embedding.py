@@ -10,10 +10,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernlens._parameters import documented
 from kernlens.base.contract import all_or_nothing
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.methods.kernel_laplacian.parameters import SPECTRAL_PARAMETERS
 from kernlens.methods.kernel_laplacian.spectral import LaplacianEigenfunctions
 
 
+@lazy_on_dask("transform")
 @documented
 class KernelLaplacianEmbedding(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, LaplacianEigenfunctions

@@ -17,6 +17,7 @@ from kernlens._reports import Listener
 from kernlens._validation import check_classes, class_labels
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.candidates import CLASSIFIERS, Candidate, portfolio
 from kernlens.model_selection.auto.estimator import BaseAutoLens
 from kernlens.model_selection.auto.inputs import check_parts, checked_labels, checked_rows
@@ -33,6 +34,7 @@ from kernlens.model_selection.auto.stacking import Stack, Stacker, Weigh, likeli
 MILDEST, SHARPEST = 0.5, 2.0
 
 
+@lazy_on_dask("predict", "decision_function", "predict_proba", "predict_log_proba")
 @documented
 class AutoLensClassifier(ClassifierMixin, BaseAutoLens):
     """Classification for people who do not want to choose: a table, labels, a time budget.

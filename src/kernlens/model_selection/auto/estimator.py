@@ -22,6 +22,7 @@ from kernlens._reports import FitProgress, Look
 from kernlens._result import Status
 from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
@@ -53,6 +54,7 @@ COUNTING = 4.0
 ROWS_FOR_SIGNS = 1000
 
 
+@lazy_on_dask("transform")
 class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 

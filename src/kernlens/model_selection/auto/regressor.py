@@ -14,6 +14,7 @@ from kernlens._parameters import documented
 from kernlens._reports import Listener
 from kernlens._validation import check_between
 from kernlens.base.contract import all_or_nothing
+from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.candidates import REGRESSORS, Candidate, portfolio
 from kernlens.model_selection.auto.estimator import BaseAutoLens
 from kernlens.model_selection.auto.inputs import checked_numbers, checked_rows
@@ -38,6 +39,7 @@ from kernlens.model_selection.auto.stacking import (
 from kernlens.model_selection.auto.trials import prediction_bounds
 
 
+@lazy_on_dask("predict", "predict_interval")
 @documented
 class AutoLensRegressor(RegressorMixin, BaseAutoLens):
     """Regression for people who do not want to choose: a table, a target, a time budget.
