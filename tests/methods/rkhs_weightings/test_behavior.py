@@ -284,7 +284,7 @@ def test_a_batch_of_a_single_row(solver):
 @pytest.mark.parametrize("kind", ["rkhs", "l2"])
 def test_constants_of_rows_of_length_zero(kind):
     X, y = np.ones((20, 2)), np.arange(20.0)
-    settings = given(RKHSWeightingRegressor) | {"bias": 0.0, "n_directions": 1}
+    settings = given(RKHSWeightingRegressor) | {"bias": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.warns(UserWarning, match="n_directions_ is 0"):
