@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
@@ -253,10 +253,14 @@ def check_particles(init: ArrayLike, n_particles: int, n_features: int) -> Float
     return W
 
 
-def check_memory(n_bytes: float, advice: str) -> None:
-    """Refuse, before any long work, a fit that needs more memory than this process may use."""
+def check_memory(n_bytes: float, advice: str | Callable[[float], str]) -> None:
+    """Refuse, before any long work, a fit that needs more memory than this process may use.
+
+    `advice` ends the sentence; a function gets the limit, in bytes.
+    """
     limit = memory_limit()
     if n_bytes > limit:
+        advice = advice if isinstance(advice, str) else advice(limit)
         raise MemoryError(
             f"This fit needs about {n_bytes / 2**30:.1f} GiB and this process may use "
             f"{limit / 2**30:.1f} GiB; {advice}."

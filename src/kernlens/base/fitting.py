@@ -36,6 +36,7 @@ from kernlens.base.callbacks import CallbackSupportMixin
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.direction_counting import counted_directions
+from kernlens.base.estimates import EstimatesMixin, FitShape
 from kernlens.base.fit_data import Fit, FitData, Memory, Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
@@ -61,7 +62,12 @@ ROUNDING = 1e-6
 
 @lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(
-    BlockFittingMixin, LinearPartMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin
+    BlockFittingMixin,
+    LinearPartMixin,
+    EstimatesMixin,
+    FeatureLearnerMixin,
+    CallbackSupportMixin,
+    SavedMixin,
 ):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
@@ -96,9 +102,9 @@ class FittingMixin(
     def _plan(self, data: FitData) -> Any:
         """What is asked of the learner, from the parameters and the data."""
 
-    @abstractmethod
     def _memory(self, data: FitData, plan: Any) -> Memory:
         """What the fit needs, by the formula of the documentation."""
+        return self._memory_for(FitShape.of(data))
 
     @abstractmethod
     def _learner(self, data: FitData, plan: Any, stage: Stage | None) -> Learner[Any]:
@@ -149,8 +155,8 @@ class FittingMixin(
 
     def _checked_plan(self, data: FitData) -> Any:
         plan = self._plan(data)
-        memory = self._memory(data, plan)
-        check_memory(memory.n_bytes, memory.advice)
+        shape = FitShape.of(data)
+        check_memory(self._memory(data, plan).n_bytes, lambda limit: self._advice(shape, limit))
         return plan
 
     def _learn_planned(

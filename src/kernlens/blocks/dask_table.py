@@ -48,7 +48,8 @@ class DaskTable(BlockTable):
     futures: tuple[Any, ...] = ()
 
     def _map(self, function: Chain, args: tuple[Any, ...]) -> list[Any]:
-        return self._gathered(self._submitted(function, args))
+        parts = self._submitted(function, args)
+        return self._gathered(parts, parts)
 
     def _fold(self, function: Chain, merge: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         def joined(parts: list[Any]) -> Any:
@@ -56,7 +57,8 @@ class DaskTable(BlockTable):
                 return parts[0]
             return self.client.submit(join, merge, parts, pure=False, retries=RETRIES)
 
-        return self._gathered([fold_with(joined, self._submitted(function, args))])[0]
+        parts = self._submitted(function, args)
+        return self._gathered([fold_with(joined, parts)], parts)[0]
 
     def _submitted(self, function: Chain, args: tuple[Any, ...]) -> list[Any]:
         """Futures of what a function returns for every block."""
@@ -67,10 +69,25 @@ class DaskTable(BlockTable):
             for block in self.futures
         ]
 
-    def _gathered(self, futures: list[Any]) -> list[Any]:
-        """The results, or an error if nobody is left to compute them."""
+    def _gathered(self, futures: list[Any], parts: list[Any]) -> list[Any]:
+        """The results, or an error if nobody is left to compute them.
+
+        `parts` are what a function returns for every block, of which the results are made.
+        """
+        from distributed import KilledWorker
+
         wait_for(self.client, futures)
-        results: list[Any] = self.client.gather(futures)
+        try:
+            results: list[Any] = self.client.gather(futures)
+        except KilledWorker as error:
+            pairs = enumerate(zip(self.futures, parts, strict=True))
+            failed = [n for n, pair in pairs if any(one.status == "error" for one in pair)]
+            which = f" by block {failed[0]}" if failed else ""
+            raise MemoryError(
+                f"Workers were killed{which}, one after another, as happens where a block and what "
+                "is computed of it do not fit into the memory of a worker; cut the table into "
+                "smaller partitions, or give workers more memory."
+            ) from error
         return results
 
 

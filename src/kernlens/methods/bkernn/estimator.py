@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernlens._array import FloatArray
 from kernlens._lazy import Kept
 from kernlens._validation import check_choice, check_count, check_particles
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.search import SearchRecord
@@ -26,10 +27,16 @@ from kernlens.penalties import Penalty, make_penalty
 
 #: What ``penalty="auto"`` compares; the first is taken where nothing is searched.
 COMPARED = ("feature", "variable", ADDITIVE)
+#: Rows up to which a search of alpha makes several runs, and how many those are worth.
+MANY_ROWS, RUNS_OF_A_SEARCH = 2000, 4
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 1.25e-6
 
 
 class BaseBKerNN(FittingMixin):
     """Everything of BKerNN that does not depend on the kind of target."""
+
+    _thrifty = ({"n_particles": 50}, {"n_particles": 20}, {"n_particles": 10})
 
     def _plan(self, data: FitData) -> ParticlePlan:
         scale = target_scale(data.loss, data.rows)
@@ -113,17 +120,24 @@ class BaseBKerNN(FittingMixin):
         W[: len(previous)] = previous
         return W
 
-    def _memory(self, data: FitData, plan: ParticlePlan) -> Memory:
+    def _memory_for(self, shape: FitShape) -> Memory:
         """Sorted projections, their order, and the tables of the fitted functions."""
-        n_targets, n_samples = data.rows.y.shape
-        per_entry = 8 + 8 + 4 + 8 + 8 * n_targets
-        # An additive model has a particle for every column.
-        on_axes = any(problem.on_axes for problem in plan.problems.values())
-        n_particles = max(self.n_particles, data.rows.X.shape[1] if on_axes else 0)
+        per_entry = 8 + 8 + 4 + 8 + 8 * shape.n_targets
         return Memory(
-            float(n_samples) * n_particles * per_entry,
+            float(shape.n_rows) * self._most_particles(shape) * per_entry,
             "lower n_particles or fit on fewer rows",
         )
+
+    def _most_particles(self, shape: FitShape) -> int:
+        """Particles of the largest model; an additive one has a particle for every column."""
+        additive = ADDITIVE in self._penalties(None if self.alpha == "auto" else 0.0)
+        return max(self.n_particles, shape.n_columns if additive else 0)
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = shape.n_rows, shape.n_columns
+        runs = 1 if n > MANY_ROWS or self.alpha != "auto" else RUNS_OF_A_SEARCH
+        work = float(n) * self._most_particles(shape) * (d + float(np.log2(n + 1)))
+        return 0.5 + SECONDS_PER_OPERATION * runs * work * (1.0 + 0.2 * (shape.n_targets - 1))
 
     def _learner(self, data: FitData, plan: ParticlePlan, stage: Stage | None) -> ParticleLearner:
         # Drawn here and not before: there may be too many particles for the memory.

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernlens._reports import Listener
 from kernlens._validation import check_sequence
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.linalg.kernel_blocks import BLOCK_ENTRIES, HELD_ENTRIES
@@ -18,10 +19,14 @@ from kernlens.methods.brownian_ridge.plan import BrownianPlan
 #: Rows up to which all of them are centres by default, and centres of more rows.
 EXACT_ROWS = 2000
 FEW_CENTERS = 1000
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 3e-10
 
 
 class BaseBrownianRidge(FittingMixin):
     """Arguments of the estimator, and how they become a fit."""
+
+    _thrifty = ({"n_centers": 500}, {"n_centers": 200}, {"n_centers": 100})
 
     def __init__(
         self,
@@ -51,19 +56,24 @@ class BaseBrownianRidge(FittingMixin):
     def _plan(self, data: FitData) -> BrownianPlan:
         values = check_sequence("alpha", self.alpha)
         alphas = None if "auto" in values else tuple(dict.fromkeys(map(float, values)))
-        n_rows = len(data.rows.X)
-        if self.n_centers == "auto":
-            n_centers = EXACT_ROWS if n_rows <= EXACT_ROWS else FEW_CENTERS
-        else:
-            n_centers = int(self.n_centers)
-        return BrownianPlan(alphas, n_centers, data.targets.inner_bounds)
+        return BrownianPlan(alphas, self._centers(len(data.rows.X)), data.targets.inner_bounds)
 
-    def _memory(self, data: FitData, plan: BrownianPlan) -> Memory:
-        n_rows, n_inputs = data.rows.X.shape
+    def _centers(self, n_rows: int) -> int:
+        if self.n_centers == "auto":
+            return EXACT_ROWS if n_rows <= EXACT_ROWS else FEW_CENTERS
+        return int(self.n_centers)
+
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_centers = min(self._centers(shape.n_rows), shape.n_rows)
         return Memory(
-            fit_bytes(n_rows, n_inputs, min(plan.n_centers, n_rows)),
+            fit_bytes(shape.n_rows, shape.n_columns, n_centers),
             "lower n_centers, or fit on fewer rows",
         )
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = shape.n_rows, shape.n_columns
+        p = min(self._centers(n), n)
+        return 0.2 + SECONDS_PER_OPERATION * (n * p * (p + d) + float(p) ** 3)
 
     def _learner(self, data: FitData, plan: BrownianPlan, stage: Stage | None) -> BrownianLearner:
         return BrownianLearner(plan, data.rows, data.loss, data.seed, self.n_jobs, stage)

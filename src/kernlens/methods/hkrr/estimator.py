@@ -11,6 +11,7 @@ from kernlens._array import FloatArray
 from kernlens._reports import Listener
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.search import SearchRecord
@@ -30,12 +31,22 @@ from kernlens.methods.hkrr.stages import MOST_SQUARE
 #: bounds. More than the upper bound hardly predict better, fewer than the lower one save nothing.
 REFIT_WORK = 2.0e10
 REFIT_BOUNDS = (300, 1000)
+#: Rows that settings are compared on, about.
+SEARCHED_ROWS = 1250
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_OF_A_STEP, SECONDS_OF_A_FIT = 8e-8, 4.7e-10
 
 
 class BaseHKRR(FittingMixin):
     """Everything of HKRR that does not depend on the kind of target."""
 
     _learns_from_blocks = True
+    _thrifty = (
+        {"refit": 300},
+        {"refit": None},
+        {"refit": None, "centers": 100},
+        {"refit": None, "centers": 50},
+    )
 
     def __init__(
         self,
@@ -87,7 +98,7 @@ class BaseHKRR(FittingMixin):
             n_components=self._widths(given),
             alphas=_choices("alpha", self.alpha, float),
             centers=centers,
-            refit_centers=self._refit_centers(data, centers.number),
+            refit_centers=self._refit_centers(FitShape.of(data), centers.number),
             n_random=n_random,
             subspace=subspace,
             screen=isinstance(self.init, str) and self.init == "auto",
@@ -132,13 +143,13 @@ class BaseHKRR(FittingMixin):
     def _constraint(self) -> Constraint:
         return Constraint() if self.constraint is None else self.constraint
 
-    def _refit_centers(self, data: FitData, n_centers: int) -> int | None:
+    def _refit_centers(self, shape: FitShape, n_centers: int) -> int | None:
         if self.refit is None:
             return None
         if self.refit == "exact":
-            return len(data.rows.X)
+            return shape.n_rows
         if self.refit == "auto":
-            affordable = int(np.sqrt(REFIT_WORK / data.n_rows))
+            affordable = int(np.sqrt(REFIT_WORK / shape.n_all))
             return max(n_centers, int(np.clip(affordable, *REFIT_BOUNDS)))
         return int(self.refit)
 
@@ -160,13 +171,20 @@ class BaseHKRR(FittingMixin):
         )
         return replace(plan, start=start, kept=kept)
 
-    def _memory(self, data: FitData, plan: LearningPlan) -> Memory:
-        n_rows, n_inputs = data.rows.X.shape
-        most_centers = min(max(plan.centers.number, plan.refit_centers or 0), n_rows)
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_rows, first = shape.n_rows, self._centers().number
+        most_centers = min(max(first, self._refit_centers(shape, first) or 0), n_rows)
         return Memory(
-            fit_bytes(n_rows, n_inputs, most_centers, held=not data.loss.quadratic),
+            fit_bytes(n_rows, shape.n_columns, most_centers, held=not shape.quadratic),
             "lower refit or centers, or fit on fewer rows",
         )
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d, first = shape.n_rows, shape.n_columns, min(self._centers().number, shape.n_rows)
+        last = min(self._refit_centers(shape, first) or 0, n)
+        searched = min(n, SEARCHED_ROWS)
+        steps = SECONDS_OF_A_STEP * searched * first * (first + d)
+        return 1.0 + steps + SECONDS_OF_A_FIT * n * float(last) ** 2
 
     def _problem(self, loss: Loss) -> HyperKernelProblem:
         by_name = isinstance(self.optimizer, str)

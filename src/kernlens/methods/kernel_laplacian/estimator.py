@@ -22,6 +22,7 @@ from kernlens._validation import (
     plain_complaints,
 )
 from kernlens._warnings import warn
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.kernels.derivatives import RadialDerivatives
@@ -41,10 +42,19 @@ from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSp
 EXACT_DERIVATIVES = 1000
 #: Residual of conjugate gradients, relative to the targets, above which there is no solution.
 LARGEST_RESIDUAL = 1e-3
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION, SECONDS_OF_EXACT = 5e-10, 5e-9
 
 
 class BaseKernelLaplacian(KernelSpace, FittingMixin):
     """Everything of the kernel Laplacian that does not depend on the kind of target."""
+
+    _thrifty = (
+        {"solver": "nystrom"},
+        {"solver": "nystrom", "n_centers": 500},
+        {"solver": "nystrom", "n_centers": 200},
+        {"solver": "nystrom", "n_centers": 100},
+    )
 
     # The matrices are large enough for the threads of BLAS; blocks on our own threads limit them.
     _single_threaded_blas = False
@@ -136,16 +146,13 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         if mus is not None:
             # Gradients are taken in units of the length scale from here on.
             mus = tuple(min(mu / length**2, LARGEST_MU) for mu in mus)
-        solver = self.solver
-        if solver == "auto":
-            solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"
         n_components = self._centers(len(rows.labeled))
         if self._fourier is None:
             # No more centres than points.
             n_components = min(n_components, n)
         return LaplacianPlan(
             kernel=self._derivatives,
-            solver=solver,
+            solver=self._solver_for(n, d),
             mus=mus,
             alphas=alphas,
             ratio_unit=(self._typical_length(rows.points) / length) ** 2 / d,
@@ -160,28 +167,63 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
 
     def _memory(self, data: FitData, plan: LaplacianPlan) -> Memory:
         n_points, n_columns = int(data.rows.group[-1]) + 1, len(data.columns.mean)
-        n_atoms = float(n_points) * (self._rank(data.rows.X.shape[1]) + 1)
-        held = SOLVERS[plan.solver].numbers_held(n_atoms)
-        if plan.given is None or is_classifier(self):
+        rank = self._rank(data.rows.X.shape[1])
+        return self._memory_with(plan.solver, n_points, n_columns, rank, plan.n_components)
+
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n, d = shape.n_rows, shape.n_columns
+        rank, n_components = self._rank(d), self._centers(n)
+        if self._fourier is None:
+            n_components = min(n_components, n)
+        return self._memory_with(self._solver_for(n, d), n, d, rank, n_components)
+
+    def _memory_with(
+        self, solver: str, n_points: int, n_columns: int, rank: int, n_components: int
+    ) -> Memory:
+        held = SOLVERS[solver].numbers_held(float(n_points) * (rank + 1))
+        if self._searches or is_classifier(self):
             # Slopes of functions at rows that are left out.
-            held += 200.0 * plan.n_components * self._rank(data.rows.X.shape[1])
-        if self._learns_relevance(plan):
+            held += 200.0 * n_components * rank
+        if self._learns_relevance:
             held = max(held, 10.0 * float(min(n_points, RELEVANCE_ROWS)) ** 2)
-        return self._memory_of(n_points, n_columns, plan.n_components, held)
+        return self._memory_of(n_points, n_columns, n_components, held)
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = float(shape.n_rows), shape.n_columns
+        rank, solver = self._rank(d), self._solver_for(shape.n_rows, d)
+        if solver == "exact":
+            return 0.5 + SECONDS_OF_EXACT * (n * rank) ** 3
+        m = float(self._centers(shape.n_rows))
+        if self._fourier is None:
+            m = min(m, n)
+        return 1.0 + SECONDS_PER_OPERATION * (n * m**2 * rank + m**3)
+
+    def _solver_for(self, n_points: int, n_inputs: int) -> str:
+        if self.solver != "auto":
+            return str(self.solver)
+        return "exact" if n_points * self._rank(n_inputs) <= EXACT_DERIVATIVES else "nystrom"
 
     def _learner(self, data: FitData, plan: LaplacianPlan, stage: Stage | None) -> LaplacianLearner:
         rows = LabeledPoints.of(data.rows)
         plan = self._with_relevance(plan, rows)
         return LaplacianLearner(plan, rows.in_units_of(plan.lengths), self.n_jobs, stage)
 
-    def _learns_relevance(self, plan: LaplacianPlan) -> bool:
-        automatic = plan.mus is None and plan.alphas is None and isinstance(self.length_scale, str)
-        return automatic and isinstance(plan.kernel, RadialDerivatives)
+    @property
+    def _learns_relevance(self) -> bool:
+        given = (_given_values("mu", self.mu), _given_values("alpha", self.alpha))
+        automatic = given == (None, None) and isinstance(self.length_scale, str)
+        return automatic and isinstance(self._derivatives, RadialDerivatives)
+
+    @property
+    def _searches(self) -> bool:
+        """Whether penalties are compared."""
+        mus, alphas = _given_values("mu", self.mu), _given_values("alpha", self.alpha)
+        return mus is None or alphas is None or len(mus) * len(alphas) > 1
 
     def _with_relevance(self, plan: LaplacianPlan, rows: LabeledPoints) -> LaplacianPlan:
         """The plan with a length scale for every column, where all that scales is automatic."""
         relevance = None
-        if self._learns_relevance(plan):
+        if self._learns_relevance:
             relevance = learned_relevance(plan.kernel, rows, self._length)
         if relevance is None:
             return plan

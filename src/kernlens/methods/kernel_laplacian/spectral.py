@@ -14,7 +14,8 @@ from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens.base.arrays import validated
 from kernlens.base.columns import Columns
-from kernlens.base.fit_data import draw_seed
+from kernlens.base.estimates import EstimatesMixin, FitShape
+from kernlens.base.fit_data import Memory, draw_seed
 from kernlens.methods.kernel_laplacian.energy_basis import EnergyBasis
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
@@ -27,10 +28,14 @@ from kernlens.methods.kernel_laplacian.spectrum import LaplacianSpectrum
 ALPHAS = (1e-8, 1e-6, 1e-4, 1e-2)
 #: Share of the points that every function must be spread over.
 LEAST_SPREAD = 0.05
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 5e-10
 
 
-class LaplacianEigenfunctions(KernelSpace):
+class LaplacianEigenfunctions(EstimatesMixin, KernelSpace):
     """Fits the leading eigenfunctions."""
+
+    _thrifty = ({"n_centers": 500}, {"n_centers": 200}, {"n_centers": 100})
 
     mean_: FloatArray
     scale_: FloatArray
@@ -51,8 +56,8 @@ class LaplacianEigenfunctions(KernelSpace):
         points = leading_digits(columns.apply(rows.X))
         length = self._length(points)
         n, d = points.shape
-        memory = self._memory_of(n, X.shape[1], self._centers())
-        check_memory(memory.n_bytes, memory.advice)
+        shape = FitShape(n, X.shape[1])
+        check_memory(self._memory_for(shape).n_bytes, lambda limit: self._advice(shape, limit))
         spectrum = self._spectrum(points / length, rows.weights)
         # Gradients are taken in units of the length scale.
         alphas = [scale * d for scale in ALPHAS]
@@ -65,6 +70,16 @@ class LaplacianEigenfunctions(KernelSpace):
         self._store_function(replace(found.function, length=length), columns)
         self.eigenvalues_, self.alpha_ = found.eigenvalues / length**2, alpha / length**2
         return rows
+
+    def _memory_for(self, shape: FitShape) -> Memory:
+        return self._memory_of(shape.n_rows, shape.n_columns, self._centers())
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, m = float(shape.n_rows), float(self._centers())
+        if self._fourier is None:
+            m = min(m, n)
+        rank = self._rank(shape.n_columns)
+        return 0.2 + SECONDS_PER_OPERATION * (n * m**2 * rank + 10.0 * m**3)
 
     def _columns_of(self, rows: CanonicalRows) -> Columns:
         return Columns.of(rows.X, rows.weights, bool(self.standardize), order="F")

@@ -13,6 +13,7 @@ from kernlens._array import FloatArray, IntArray
 from kernlens._execution import effective_n_jobs
 from kernlens._reports import Listener
 from kernlens._validation import check_count, check_most
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.names import resolve_feature_names
@@ -32,9 +33,14 @@ from kernlens.methods.mars.summary import (
 from kernlens.methods.mars.terms import Terms
 from kernlens.subspace import shares_of
 
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 5e-9
+
 
 class BaseSplines(FittingMixin):
     """Arguments of the estimator, and how they become a fit."""
+
+    _thrifty = ({"max_terms": 21}, {"max_terms": 11})
 
     _optional: ClassVar[tuple[str, ...]] = ("cv_path_",)
 
@@ -143,15 +149,22 @@ class BaseSplines(FittingMixin):
         names, columns = getattr(self, "feature_names_in_", None), data.columns
         return inputs_of_columns(argument, given, len(columns.mean), names, columns.used)
 
-    def _memory(self, data: FitData, plan: SplinePlan) -> Memory:
-        n_rows, n_inputs = data.rows.X.shape
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_rows, n_inputs = shape.n_rows, shape.n_columns
+        max_terms = max(1, min(self._most_terms(n_inputs), n_rows))
         threads = effective_n_jobs(self.n_jobs)
-        n_bytes = fit_bytes(n_rows, n_inputs, plan.max_terms, len(data.rows.y), threads)
+        n_bytes = fit_bytes(n_rows, n_inputs, max_terms, shape.n_targets, threads)
         # The terms of all rows stay while those of a fold are looked for.
         return Memory(
-            2.0 * n_bytes if plan.pruning == "cv" else n_bytes,
+            2.0 * n_bytes if self.pruning == "cv" else n_bytes,
             "lower max_terms, or fit on fewer rows",
         )
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = shape.n_rows, shape.n_columns
+        terms = max(1, min(self._most_terms(d), n))
+        folds = 6 if self.pruning == "cv" else 1
+        return 0.2 + SECONDS_PER_OPERATION * folds * n * d * float(terms) ** 3
 
     def _learner(self, data: FitData, plan: SplinePlan, stage: Stage | None) -> SplineLearner:
         return SplineLearner(plan, data.rows, self.n_jobs, stage)

@@ -12,6 +12,7 @@ from kernlens._reports import Listener
 from kernlens._rows import CanonicalRows
 from kernlens._validation import check_map, check_sequence
 from kernlens.base.columns import Columns
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.function import FittedFunction
@@ -39,6 +40,7 @@ from kernlens.methods.regfeal.options import (
     NAMED_BASES,
     NAMED_DESCENTS,
     Basis,
+    BestFirst,
     IndexRule,
     Reweighting,
 )
@@ -65,10 +67,16 @@ MANY_ROWS = 2**60
 MOST_INDICES = 10**12
 #: Turning steps after every reweighting of an accelerated descent.
 TURNS = 2
+#: Rows that settings are compared on, about.
+SEARCHED_ROWS = 1000
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 1e-8
 
 
 class BaseRegFeaL(FittingMixin):
     """Everything of RegFeaL that does not depend on the kind of target."""
+
+    _thrifty = ({"basis": BestFirst(500)}, {"basis": BestFirst(200)}, {"basis": BestFirst(50)})
 
     _order = "F"
     _learns_from_blocks = True
@@ -245,18 +253,25 @@ class BaseRegFeaL(FittingMixin):
             return None
         return WeightedDirections(self.rotation_, self.shares_, float(self.r))
 
-    def _memory(self, data: FitData, plan: HermitePlan) -> Memory:
-        (n_rows, n_inputs), basis = data.rows.X.shape, self._basis
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_rows, n_inputs, basis = shape.n_rows, shape.n_columns, self._basis
         return Memory(
             fit_bytes(
                 n_rows,
                 n_inputs,
                 basis.matrix_rows(n_inputs, n_rows),
-                basis.most_indices(n_inputs, n_rows if data.found is None else MANY_ROWS),
-                held=not data.loss.quadratic,
+                basis.most_indices(n_inputs, n_rows if shape.n_table is None else MANY_ROWS),
+                held=not shape.quadratic,
             ),
             "choose basis=BestFirst(n_indices) with few indices, or fit on fewer rows",
         )
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d, basis = shape.n_rows, shape.n_columns, self._basis
+        rows = float(min(basis.matrix_rows(d, n), SEARCHED_ROWS))
+        indices = float(min(basis.most_indices(d, n), MOST_INDICES))
+        step = rows**2 * (rows + 100.0 * d) + n * indices * min(indices, float(n))
+        return 0.5 + SECONDS_PER_OPERATION * step
 
     def _learner(self, data: FitData, plan: HermitePlan, stage: Stage | None) -> HermiteLearner:
         return HermiteLearner(

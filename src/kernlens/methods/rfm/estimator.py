@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from kernlens._reports import Listener
 from kernlens._validation import check_sequence
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.kernels.radial import make_radial_kernel
@@ -32,12 +33,17 @@ CLASS_WORK = 2.0e10
 CLASS_BOUNDS = (300, 1000)
 #: Matrices of all rows that a fit holds at once.
 EXACT_MATRICES = 7
+#: Rows that settings are compared on, about.
+SEARCHED_ROWS = 1000
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_OF_A_STEP, SECONDS_OF_A_FIT = 1.5e-9, 4.3e-10
 
 
 class BaseRFM(FittingMixin):
     """Everything of a recursive feature machine that does not depend on the kind of target."""
 
     _learns_from_blocks = True
+    _thrifty = ({"centers": 1000}, {"centers": 500}, {"centers": 200}, {"centers": 100})
 
     def __init__(
         self,
@@ -88,7 +94,7 @@ class BaseRFM(FittingMixin):
             alphas=_choices("alpha", self.alpha, ALPHAS),
             widths=_choices("width", self.width, WIDTHS),
             n_updates=None if self.n_updates == "auto" else int(self.n_updates),
-            n_centers=self._n_centers(data),
+            n_centers=self._n_centers(FitShape.of(data)),
             bounds=data.targets.inner_bounds,
         )
 
@@ -119,9 +125,9 @@ class BaseRFM(FittingMixin):
             several = [(one, full, bool(self.ranks)) for one, full in kinds]
         return tuple(Machine(_name(*one), *one) for one in several)
 
-    def _n_centers(self, data: FitData) -> int | None:
+    def _n_centers(self, shape: FitShape) -> int | None:
         """Number of centres; None if all rows are, or all of a sample."""
-        n_rows, quadratic = data.n_rows, data.loss.quadratic
+        n_rows, quadratic = shape.n_all, shape.quadratic
         most = EXACT_ROWS if quadratic else EXACT_ROWS_OF_CLASSES
         if self.centers == "all" or (self.centers == "auto" and n_rows <= most):
             n_centers = n_rows
@@ -130,12 +136,20 @@ class BaseRFM(FittingMixin):
             n_centers = int(np.clip(np.sqrt(work / n_rows), *bounds))
         else:
             n_centers = int(self.centers)
-        return None if n_centers >= len(data.rows.X) else n_centers
+        return None if n_centers >= shape.n_rows else n_centers
 
-    def _memory(self, data: FitData, plan: MachinePlan) -> Memory:
-        n_rows, n_inputs = data.rows.X.shape
-        n_bytes = fit_bytes(n_rows, n_inputs, plan.n_centers, held=not data.loss.quadratic)
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_centers = self._n_centers(shape)
+        n_bytes = fit_bytes(shape.n_rows, shape.n_columns, n_centers, held=not shape.quadratic)
         return Memory(n_bytes, "lower centers, or fit on fewer rows")
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = shape.n_rows, shape.n_columns
+        p = self._n_centers(shape) or n
+        # Settings are compared on fewer rows than the last fit has.
+        searched = min(n, SEARCHED_ROWS)
+        steps = len(self._machines(d)) * SECONDS_OF_A_STEP * (searched + d) * searched**2
+        return 0.5 + steps + SECONDS_OF_A_FIT * n * p * (min(n, p) + d)
 
     def _learner(self, data: FitData, plan: MachinePlan, stage: Stage | None) -> MachineLearner:
         return MachineLearner(plan, data.rows, data.loss, data.strata, self.n_jobs, stage)

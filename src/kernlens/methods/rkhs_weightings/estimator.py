@@ -13,6 +13,7 @@ from kernlens._array import FloatArray
 from kernlens._geometry import squared_lengths
 from kernlens._rows import CanonicalRows
 from kernlens.base.columns import Columns
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.blocks.block import Block
@@ -29,6 +30,8 @@ from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
 
 #: More than the exact kernel is chosen for.
 MANY_ROWS = 2**60
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 5e-10
 
 
 @dataclass(frozen=True)
@@ -161,11 +164,27 @@ class BaseRandomFeatures(FittingMixin):
         )
 
     def _memory(self, data: FitData, plan: WeightingPlan) -> Memory:
-        n_rows, n_inputs = data.rows.X.shape
+        # Batches of a stream have another solver than as many rows at once.
+        return self._memory_with(SOLVERS[plan.solver], FitShape.of(data))
+
+    def _memory_for(self, shape: FitShape) -> Memory:
+        return self._memory_with(self._solver_for(shape.n_rows), shape)
+
+    def _memory_with(self, solver: type[WeightingSolver], shape: FitShape) -> Memory:
         return Memory(
-            SOLVERS[plan.solver].n_bytes(n_rows, n_inputs, plan.n_weights),
+            solver.n_bytes(shape.n_rows, shape.n_columns, int(self.n_random_features)),
             "lower n_random_features, choose solver='least_squares', or fit on fewer rows",
         )
+
+    def _n_inputs(self, n_features: int) -> int:
+        return n_features + (self.bias != 0.0)
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = float(shape.n_rows), shape.n_columns
+        if not self._solver_for(shape.n_rows).draws:
+            return 0.5 + SECONDS_PER_OPERATION * n**2 * (n + d)
+        weights = float(min(self.n_random_features, 2**62))
+        return 0.5 + SECONDS_PER_OPERATION * (n * weights * (d + weights) + weights**3)
 
     def _learner(self, data: FitData, plan: WeightingPlan, stage: Stage | None) -> WeightingLearner:
         make = BatchLearner if plan.batch else WeightingLearner

@@ -18,6 +18,8 @@ ANY_CORRELATION = 0.5
 class BaseKitchenSinks(StreamMixin):
     """Everything of random kitchen sinks that does not depend on the kind of target."""
 
+    _thrifty = ({"n_random_features": 300}, {"n_random_features": 100})
+
     _kitchen_sinks = True
 
     def __init__(

@@ -36,6 +36,12 @@ DESCENT_RATES = (0.3, 1.0, 3.0)
 class BaseRKHSWeighting(WeightFunctionMixin, StreamMixin):
     """Everything of RKHS weightings that does not depend on the kind of target."""
 
+    _thrifty = (
+        {"solver": "least_squares"},
+        {"solver": "least_squares", "n_random_features": 300},
+        {"solver": "least_squares", "n_random_features": 100},
+    )
+
     _kitchen_sinks = False
 
     def __init__(

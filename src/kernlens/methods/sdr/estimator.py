@@ -18,7 +18,7 @@ from kernlens.base.arrays import check_fit_arrays
 from kernlens.base.block_arrays import remember_columns
 from kernlens.base.block_data import Surveyed
 from kernlens.base.contract import FeatureLearnerMixin, all_or_nothing
-from kernlens.base.fit_data import Memory
+from kernlens.base.estimates import EstimatesMixin, FitShape
 from kernlens.base.saved import SavedMixin
 from kernlens.blocks import as_blocks, is_blocks
 from kernlens.blocks.survey import survey
@@ -48,9 +48,10 @@ class FoundDirections:
     importances: FloatArray
 
 
-class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
+class SubspaceFinder(EstimatesMixin, FeatureLearnerMixin, SavedMixin):
     """Fit of a transformer that finds directions and predicts nothing."""
 
+    _learns_from_blocks: ClassVar[bool] = True
     _parameters: ClassVar[Parameters]
     #: Rows of a table that are looked at one by one.
     _sample_rows: ClassVar[int] = 10_000
@@ -63,10 +64,6 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
     @abstractmethod
     def _find(self, data: ReductionData) -> FoundDirections:
         """Find the directions that are kept, and store what is the method's own."""
-
-    @abstractmethod
-    def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
-        """What the fit needs, by the formula of the documentation."""
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -97,7 +94,7 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
         return self._fit_rows(X, targets, weights)
 
     def _fit_rows(self, X: FloatArray, targets: EncodedTargets, weights: FloatArray) -> Self:
-        self._check_memory(len(X), X.shape[1], len(targets.values))
+        self._check_memory(FitShape(len(X), X.shape[1], len(targets.values)))
         # Products are small, and threads of BLAS spin between them, for seconds on a busy machine.
         with single_threaded_blas():
             data = ReductionData.of(X, targets, weights, type(self).__name__)
@@ -114,15 +111,15 @@ class SubspaceFinder(FeatureLearnerMixin, SavedMixin):
             return self._fit_rows(
                 rows.X, EncodedTargets(rows.y, n_classes is not None), rows.weights
             )
-        self._check_memory(len(rows.X), rows.X.shape[1], len(rows.y))
+        self._check_memory(FitShape(len(rows.X), rows.X.shape[1], len(rows.y)))
         with single_threaded_blas():
             data = ReductionData.of_table(found, n_classes)
             self._store_found(data, self._find(data))
         return self
 
-    def _check_memory(self, n_rows: int, n_columns: int, n_targets: int) -> None:
-        memory = self._memory(n_rows, n_columns, n_targets)
-        check_memory(memory.n_bytes, memory.advice)
+    def _check_memory(self, shape: FitShape) -> None:
+        n_bytes = self._memory_for(shape).n_bytes
+        check_memory(n_bytes, lambda limit: self._advice(shape, limit))
 
     def _store_found(self, data: ReductionData, found: FoundDirections) -> None:
         columns, rows = data.columns, data.rows

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import Memory
 from kernlens.fits.direction_count import MOST_DIRECTIONS, LearnedOnPart, count_directions
 from kernlens.methods.sdr.data import ReductionData
@@ -24,6 +26,8 @@ from kernlens.subspace import estimate_n_directions
 MOST_ANCHORS, MOST_ROWS = 500, 50_000
 #: Directions are counted on this many rows at most, by this many folds, and not with fewer rows.
 ROWS_TO_COUNT, N_FOLDS, FEWEST_ROWS = 2000, 3, 15
+#: Rows that directions are learned from, at most, about.
+LOCAL_ROWS = 3000
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class LocalFinder(SubspaceFinder):
     """Directions of local lines."""
 
     _sample_rows = MOST_ROWS
+    #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+    _seconds_per_operation: ClassVar[float] = 2e-9
 
     def __init__(
         self, *, n_directions: int | str = "auto", categorical: bool | str = "auto"
@@ -93,13 +99,18 @@ class LocalFinder(SubspaceFinder):
     def _refined(self, fit: LocalFit, k: int) -> GradientDirections:
         """The first k directions of the method, in the coordinates of the fit."""
 
-    def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_rows, n_columns, n_targets = shape.n_rows, shape.n_columns, shape.n_targets
         rank, kept = min(n_rows, n_columns), MOST_DIRECTIONS
         if self.n_directions != "auto":
             kept = min(int(self.n_directions), rank)
         numbers = 8.0 * n_rows * (n_columns + n_targets) + 8.0 * BLOCK_ENTRIES
         numbers += 3.0 * float(kept * rank) ** 2 + 3.0 * float(rank) ** 2
         return Memory(8.0 * numbers, "fit on fewer rows or columns, or lower n_directions")
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        rows = float(min(shape.n_rows, LOCAL_ROWS))
+        return 0.2 + self._seconds_per_operation * rows**2 * float(shape.n_columns + 1) ** 2
 
     def _find(self, data: ReductionData) -> FoundDirections:
         rows = replace(data.rows, y=data.responses())

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import Memory, draw_seed
 from kernlens.blocks.table import BlockTable
 from kernlens.methods.sdr.candidate import Candidate, Spectrum
@@ -30,6 +31,8 @@ from kernlens.subspace import estimate_n_directions
 SMALLEST_EIGENVALUE = 1e-12
 #: Fewer rows say nothing about the number of directions.
 FEWEST_ROWS = 15
+#: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
+SECONDS_PER_OPERATION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,16 @@ class TestedFinder(SubspaceFinder):
             )
         return DimensionCriterion.of_dict(self._dimension_criterion)
 
-    def _memory(self, n_rows: int, n_columns: int, n_targets: int) -> Memory:
+    def _memory_for(self, shape: FitShape) -> Memory:
+        n_rows, n_columns = shape.n_rows, shape.n_columns
         rank = min(n_rows, n_columns)
         numbers = 8.0 * n_rows * n_columns + 3.0 * n_columns * rank + 40.0 * float(rank) ** 2
         return Memory(8.0 * numbers, "fit on fewer rows or columns")
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        n, d = float(shape.n_rows), shape.n_columns
+        rank = min(n, d)
+        return 0.01 + SECONDS_PER_OPERATION * (n * d * (rank + 20.0) + 20.0 * rank**3)
 
     def _find(self, data: ReductionData) -> FoundDirections:
         for name in ("_dimension_test", "_dimension_criterion"):

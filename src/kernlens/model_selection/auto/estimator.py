@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,17 +16,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernlens._array import FloatArray
-from kernlens._execution import map_blocks, single_threaded_blas, working
+from kernlens._execution import effective_n_jobs, map_blocks, single_threaded_blas, working
 from kernlens._parameters import Parameters, check_parameters
 from kernlens._progress import make_display
 from kernlens._reports import FitProgress, Look
 from kernlens._result import Status
 from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.estimates import EstimatesMixin, FitShape, slowness
+from kernlens.base.fit_data import Memory
 from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
-from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
+from kernlens.model_selection.auto.candidates import MANY_ROWS, MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.kept import PagesMixin, kept_of
 from kernlens.model_selection.auto.leaderboard import STACK, Leaderboard, Row, told
 from kernlens.model_selection.auto.race import Race
@@ -38,6 +41,7 @@ from kernlens.model_selection.auto.trials import (
     feature_learner,
     fitted,
     is_fitted,
+    learner_of,
     predicted,
     speechless,
 )
@@ -55,7 +59,7 @@ ROWS_FOR_SIGNS = 1000
 
 
 @lazy_on_dask("transform")
-class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
+class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimator):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
@@ -304,6 +308,25 @@ class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
         self.seconds_ = race.budget.spent
         left_out = [f"{name} ({why})" for name, why in self.table_.left_out_.items()]
         self.explanation_ = told(self._board, final, self.n_directions_, left_out, len(race.y))
+
+    # What a fit will need
+
+    def _memory_for(self, shape: FitShape) -> Memory:
+        """As many fits as there are threads, of the candidate that needs most."""
+        # Each is made for a few rows of a target that every candidate suits.
+        few = np.exp(np.arange(9.0))
+        needs = [
+            learner._memory_for(replace(shape, n_columns=learner._n_inputs(shape.n_columns)))
+            for candidate in self._portfolio(few)
+            if candidate.ours and (candidate.many_rows or shape.n_rows <= MANY_ROWS)
+            for learner in [learner_of(candidate.make(MOST_DIRECTIONS, 0))]
+        ]
+        most = max(need.n_bytes for need in needs)
+        return Memory(most * effective_n_jobs(self.n_jobs), "lower n_jobs, or fit on fewer rows")
+
+    def _seconds_for(self, shape: FitShape) -> float:
+        # The budget is in seconds of this machine already.
+        return float(self.time_budget) / slowness()
 
     # What people ask for
 

@@ -123,6 +123,11 @@ def last_step(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
+def learner_of(model: Any) -> Any:
+    """What learns in a candidate that was not fitted yet."""
+    return last_step(getattr(model, "regressor", model))
+
+
 def feature_learner(model: Any) -> FeatureLearnerMixin | None:
     """The feature learner that a fitted candidate is, or has inside."""
     inner = last_step(getattr(model, "regressor_", model))
@@ -133,7 +138,7 @@ def fitted(
     model: Any, X: FloatArray, y: Any, weights: FloatArray | None, stop: Callable[..., bool] | None
 ) -> Any:
     """Fit a candidate on one thread; `stop` may ask it to end early with what it has."""
-    inner = last_step(getattr(model, "regressor", model))
+    inner = learner_of(model)
     known = inner.get_params(deep=False)
     if "callback" in known:
         inner.set_params(callback=stop)

@@ -1,0 +1,156 @@
+"""Fits on processes of a cluster: where rows are, and what happens when workers die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+from distributed import Client, LocalCluster
+
+from kernlens import MAVE, PHD, SIR, BrownianKernelRidge, RowBlocks
+from kernlens.blocks import dask_table
+
+N_BLOCKS, BLOCK_ROWS = 12, 100
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    settings = {
+        "distributed.scheduler.allowed-failures": 3,
+        "distributed.comm.timeouts.connect": "20s",
+        "distributed.worker.memory.terminate": 0.9,
+    }
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit="700MB",
+        ) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as found:
+        found.wait_for_workers(2)
+        yield found
+
+
+def block(number, seconds=0.0):
+    """Rows that take a while to be read."""
+    time.sleep(seconds)
+    rng = np.random.default_rng(number)
+    return rng.standard_normal((BLOCK_ROWS, 4)) * [0.01, 1.0, 10.0, 100.0] + 7.0
+
+
+def targets(X):
+    return X[:, 0] * 100.0 + (X[:, 1] - 7.0) ** 2
+
+
+def collections(seconds=0.0):
+    parts = [
+        da.from_delayed(delayed(block, pure=False)(n, seconds), (BLOCK_ROWS, 4), float)
+        for n in range(N_BLOCKS)
+    ]
+    X = da.concatenate(parts)
+    return X, X.map_blocks(targets, drop_axis=1, dtype=float)
+
+
+def blocks():
+    X = [block(number) for number in range(N_BLOCKS)]
+    return RowBlocks.from_iterable([(part, targets(part)) for part in X])
+
+
+def kill(client, rng):
+    """Kill one worker, as the system does that has no memory left."""
+    pids = list(client.run(os.getpid).values())
+    os.kill(int(rng.choice(pids)), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("estimator", [SIR, PHD, MAVE])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_killed_worker_changes_nothing(client, monkeypatch, estimator, seed):
+    monkeypatch.setattr(estimator, "_sample_rows", 300)
+    make = {"n_directions": 2}
+    expected = estimator(**make).fit(blocks())
+    rng = np.random.default_rng(seed)
+    # Reading takes at least this long on two workers, and is not over when one is killed.
+    seconds = 0.1
+    moment = rng.uniform(0.1, 0.9) * seconds * N_BLOCKS / 2.0
+    before = set(client.scheduler_info(n_workers=-1)["workers"])
+    killer = threading.Timer(moment, kill, (client, rng))
+    killer.start()
+    model = estimator(**make).fit(*collections(seconds))
+    killer.join()
+    client.wait_for_workers(2)
+    assert set(client.scheduler_info(n_workers=-1)["workers"]) != before
+    np.testing.assert_allclose(model.components_, expected.components_, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(model.mean_, expected.mean_, rtol=1e-10)
+
+
+def test_answers_are_computed_by_the_workers(client):
+    X, y = collections()
+    rows = X.compute()
+    model = BrownianKernelRidge(n_directions=2, n_jobs=1).fit(rows[:200], y.compute()[:200])
+    answer = model.predict(X)
+    np.testing.assert_allclose(answer.compute(), model.predict(rows), rtol=1e-9)
+    frame = dd.from_pandas(pd.DataFrame(rows), npartitions=3)
+    np.testing.assert_allclose(model.transform(frame).compute(), model.transform(rows), rtol=1e-9)
+
+
+def huge(part):
+    """Takes more memory than a worker has for one of the blocks."""
+    if part[0, 0] == block(5)[0, 0]:
+        part = np.ones((40, len(part) * 40_000)).sum(axis=0).reshape(len(part), -1)[:, :4]
+    return part
+
+
+def test_a_block_that_is_too_large_is_named(client):
+    X, y = collections()
+    X = X.map_blocks(huge, dtype=float)
+    with pytest.raises(MemoryError, match=r"killed by block 5.*smaller partitions"):
+        SIR().fit(X, y)
+    client.wait_for_workers(2)
+
+
+def test_without_workers_a_fit_ends_soon(monkeypatch):
+    monkeypatch.setattr(dask_table, "PATIENCE", 2.0)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as lonely,
+        Client(lonely) as client,
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "distributed.cli.dask_worker",
+                lonely.scheduler_address,
+                "--no-nanny",
+                "--no-dashboard",
+                "--nthreads",
+                "1",
+            ],
+            stderr=subprocess.DEVNULL,
+        ) as worker,
+    ):
+        client.wait_for_workers(1)
+        X, y = collections(0.2)
+        leave = threading.Timer(0.5, worker.kill)
+        leave.start()
+        with pytest.raises(RuntimeError, match="no worker for 2 seconds; start workers"):
+            SIR().fit(X, y)
+        leave.join()
