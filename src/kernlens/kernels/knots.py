@@ -6,9 +6,9 @@ for m particles with projections p_j. This is the space of the mean of the m ker
 functions h_j spanned by kernels at the knots of particle j. What a product with all rows costs then
 grows with the rows alone, and all that is kept of them is as large as the knots.
 
-Coordinates u of a function have its norm: ``|f|^2 = |u|^2``. The Brownian kernel and the exponential
-one belong to Markov processes: a function is known between two knots by its values at them, so that
-a row needs two values of every particle. The Brownian norm is that of slopes, which are constant
+Coordinates u of a function have its norm: ``|f|^2 = |u|^2``. Brownian and exponential kernels are
+those of Markov processes: a function is known between two knots by its values at them, so that a
+row needs two values of every particle. The Brownian norm is that of slopes, which are constant
 between knots, and coordinates are slopes times the roots of the gaps. A Gaussian sees all knots.
 """
 
@@ -188,8 +188,8 @@ class KnotSpace(ABC):
         # From knots to coordinates, (m, n_coordinates, n_knots): products of small matrices.
         to_coordinates = np.ascontiguousarray(self.tables(every).transpose(1, 0, 2))
         half = (to_coordinates @ of_knots).reshape(-1, m * n_knots)
-        half = np.ascontiguousarray(half.T).reshape(m, n_knots, -1)
-        whole: FloatArray = (to_coordinates @ half).reshape(m * self.n_coordinates, -1)
+        turned = np.ascontiguousarray(half.T).reshape(m, n_knots, -1)
+        whole: FloatArray = (to_coordinates @ turned).reshape(m * self.n_coordinates, -1)
         return whole
 
     @property

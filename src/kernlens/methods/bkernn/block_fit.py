@@ -3,9 +3,9 @@
     min_{u, c} (1/W) sum_i w_i loss(y_i, f_u(x_i) + c) + (alpha/2) |u|^2
 
 for the coordinates u of functions with knots (see :mod:`kernlens.kernels.knots`) and constants c:
-the problem of the exact fit, among functions with few knots. Newton's method, each step by conjugate
-gradients, each of which is one pass over the blocks. A sample of the rows says where to begin and
-how to precondition, and the number of passes then hardly depends on the number of rows.
+the problem of the exact fit, among functions with few knots. It is Newton's method, each step by
+conjugate gradients, each of which is one pass over the blocks. A sample of the rows says where to
+begin and how to precondition, and the number of passes hardly depends on the number of rows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens._reports import StopRequested
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.blocks.block import Block
@@ -68,16 +69,27 @@ class KnotPoint:
 
 @dataclass(frozen=True)
 class KnotFit:
-    """The end of a fit."""
+    """The end of a fit.
+
+    Attributes
+    ----------
+    point : KnotPoint
+    status : Status
+    first : float
+        The objective at the beginning.
+    residuals : tuple of float
+        Relative residuals after every step of conjugate gradients.
+    """
 
     point: KnotPoint
     status: Status
-    history: tuple[float, ...]
+    first: float
+    residuals: tuple[float, ...]
 
     @property
     def n_iter(self) -> int:
         """Steps of conjugate gradients."""
-        return len(self.history)
+        return len(self.residuals)
 
 
 @dataclass
@@ -103,6 +115,7 @@ class KnotFitter:
     report: Callable[[int, float], None] | None = None
     _best: KnotPoint | None = field(default=None, init=False)
     _history: list[float] = field(default_factory=list, init=False)
+    _asked_to_stop: bool = field(default=False, init=False)
 
     def at(self, u: FloatArray, constant: FloatArray) -> KnotPoint:
         """The objective at some functions: one pass."""
@@ -146,7 +159,9 @@ class KnotFitter:
         except KeyboardInterrupt:
             assert self._best is not None
             point, status = self._best, Status.INTERRUPTED
-        return KnotFit(point, status, tuple(self._history))
+        if status is Status.INTERRUPTED and self._asked_to_stop:
+            status = Status.STOPPED
+        return KnotFit(point, status, start.value, tuple(self._history))
 
     def _newton(
         self,
@@ -213,8 +228,13 @@ class KnotFitter:
 
     def _told(self, iteration: int, residual: float) -> None:
         self._history.append(residual)
-        if self.report is not None:
+        if self.report is None:
+            return
+        try:
             self.report(len(self._history), residual)
+        except StopRequested:
+            self._asked_to_stop = True
+            raise
 
 
 def fit_knots(

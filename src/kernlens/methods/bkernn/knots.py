@@ -54,9 +54,8 @@ def _of_one(
     order = np.argsort(values, kind="stable")
     points, shares = values[order], weights[order] / weights.sum()
     reached = np.cumsum(shares) - 0.5 * shares
-    start, end = np.interp([BEYOND, 1.0 - BEYOND], reached, points)
-    if not end > start:
-        start, end = low, high
+    ends = np.interp([BEYOND, 1.0 - BEYOND], reached, points)
+    start, end = map(float, ends) if ends[1] > ends[0] else (low, high)
     even = np.clip((points - start) / (end - start), 0.0, 1.0)
     inner = np.interp(levels, (1.0 - EVEN) * reached + EVEN * even, points)
     return _apart(np.concatenate([[low], np.clip(inner, low, high), [high]]))

@@ -1,7 +1,7 @@
-"""The system of all rows as a sample of them sees it, factorised: conjugate gradients then are few.
+"""The system of all rows as a sample of them sees it, factorised: few iterations are left.
 
 With n_s rows in the sample and p numbers to be found, the condition of the preconditioned system is
-about ``((1 + s) / (1 - s))^2`` with ``s^2 = p / n_s`` at worst, whatever the condition of the system.
+at worst about ``((1 + s) / (1 - s))^2`` with ``s^2 = p / n_s``, whatever that of the system is.
 """
 
 from __future__ import annotations
