@@ -128,7 +128,10 @@ class BlockFittingMixin:
         line = self._line(fit.data, whole)
         directions = whole.directions if line is None else line.joined(whole.directions)
         counted = replace(directions, n_relevant=learned.directions.n_relevant)
-        return replace(whole, directions=counted, status=learned.status), line
+        # What the last step kept after an interruption says so.
+        kept = whole.status in (Status.INTERRUPTED, Status.STOPPED)
+        status = whole.status if kept else learned.status
+        return replace(whole, directions=counted, status=status), line
 
     def _store_range_of_all(self, data: FitData, loadings: FloatArray) -> None:
         """Keep the range of the learned features, by their directions among the inputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class SearchRecord:
             "chosen": int(self.chosen),
             "searched": list(self.settings),
         }
+
+    def with_alpha_times(self, factor: float) -> SearchRecord:
+        """The record in other units of alpha, such as those of another number of rows."""
+        return replace(self, settings={**self.settings, "alpha": factor * self.settings["alpha"]})
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> SearchRecord:

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernlens.kernels.one_dimensional import BrownianKernel, ExponentialKernel, OneDimensionalKernel
 from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.knot_function import KnotFunctions
 from kernlens.onnx_export.graph import Graph, Tensor
 
 #: Farther apart, a Gaussian kernel is zero, and farther still squares overflow.
@@ -32,6 +33,21 @@ def ridge_functions(graph: Graph, function: RidgeFunctions, x: Tensor) -> Tensor
     weights = graph.constant(function.dual.T)
     parts = [
         _profile(function.kernel, queries.column(j) - knots.row(j)) @ weights
+        for j in range(len(function.particles))
+    ]
+    return graph.total(parts) + function.intercept
+
+
+def knot_functions(graph: Graph, function: KnotFunctions, x: Tensor) -> Tensor:
+    """One product of (n, n_knots) a particle."""
+    if not len(function.particles):
+        return 0.0 * x.column(0) + function.intercept[None]
+    queries = x @ function.particles.T
+    knots = function.knots
+    if isinstance(function.kernel, BrownianKernel):
+        queries = queries.clip(knots[:, 0], knots[:, -1])
+    parts = [
+        _profile(function.kernel, queries.column(j) - knots[j]) @ function.coefficients[:, j].T
         for j in range(len(function.particles))
     ]
     return graph.total(parts) + function.intercept

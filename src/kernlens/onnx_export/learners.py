@@ -13,13 +13,14 @@ from kernlens.base.columns import LARGEST_INPUT, Columns
 from kernlens.base.linear_part import LinearPart
 from kernlens.fits.projected_function import ProjectedKernelFunction
 from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.knot_function import KnotFunctions
 from kernlens.methods.brownian_ridge.function import BrownianFunction
 from kernlens.methods.kernel_laplacian import function as laplacian
 from kernlens.methods.mars.function import SplineFunction
 from kernlens.methods.regfeal import function as regfeal
 from kernlens.methods.rfm.function import FeatureMachineFunction
 from kernlens.methods.rkhs_weightings import function as weightings
-from kernlens.onnx_export.bkernn import ridge_functions
+from kernlens.onnx_export.bkernn import knot_functions, ridge_functions
 from kernlens.onnx_export.brownian_ridge import brownian_function
 from kernlens.onnx_export.graph import Graph, Tensor
 from kernlens.onnx_export.kernel_laplacian import fourier_features, kernel_atoms
@@ -35,6 +36,7 @@ Writer = Callable[[Graph, Any, Tensor], Tensor]
 #: Who writes which fitted function; a family of its own kind of function adds a line.
 WRITERS: dict[type, Writer] = {
     RidgeFunctions: ridge_functions,
+    KnotFunctions: knot_functions,
     BrownianFunction: brownian_function,
     ProjectedKernelFunction: projected_kernel,
     FeatureMachineFunction: feature_machine,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernlens.methods.bkernn import function as ridge_functions
+from kernlens.methods.bkernn import tabulated
 from kernlens.methods.bkernn.function import RidgeFunctions
 from reference import bkernn
 from reference.bkernn_problems import KERNEL_NAMES, LOSSES, TIGHT, WEIGHTINGS, problem, solved
@@ -139,7 +139,7 @@ def test_contributions_add_up_to_the_decision(kernel):
 def test_blocks_of_rows_and_threads_do_not_change_a_bit(kernel, monkeypatch):
     case = problem("squared", seed=7)
     functions, X_new = functions_of(case, kernel), new_rows(case, n=3000)
-    monkeypatch.setattr(ridge_functions, "ROWS_PER_BLOCK", 512)
+    monkeypatch.setattr(tabulated, "ROWS_PER_BLOCK", 512)
     serial = replace(functions, n_jobs=1).decision(X_new)
     np.testing.assert_array_equal(serial, replace(functions, n_jobs=3).decision(X_new))
     alone = np.concatenate([functions.decision(row[None]) for row in X_new[:50]], axis=1)

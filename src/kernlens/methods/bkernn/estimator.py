@@ -18,11 +18,13 @@ from kernlens.base.fitting import FittingMixin
 from kernlens.base.search import SearchRecord
 from kernlens.kernels.one_dimensional import make_kernel
 from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.knot_function import KnotFunctions
 from kernlens.methods.bkernn.learner import ParticleLearner
 from kernlens.methods.bkernn.objective import ParticleProblem, target_scale
 from kernlens.methods.bkernn.parameters import ADDITIVE
 from kernlens.methods.bkernn.partial_functions import PartialFunctions, tabulate
 from kernlens.methods.bkernn.plan import ParticlePlan
+from kernlens.methods.bkernn.tabulated import TabulatedFunctions
 from kernlens.penalties import Penalty, make_penalty
 
 #: What ``penalty="auto"`` compares; the first is taken where nothing is searched.
@@ -37,6 +39,10 @@ class BaseBKerNN(FittingMixin):
     """Everything of BKerNN that does not depend on the kind of target."""
 
     _thrifty = ({"n_particles": 50}, {"n_particles": 20}, {"n_particles": 10})
+    _learns_from_blocks = True
+    #: A larger sample makes fewer passes over the blocks.
+    _sample_rows = 20_000
+    _optional = ("support_", "support_inputs_", "dual_coef_", "knots_", "knot_coef_")
 
     def _plan(self, data: FitData) -> ParticlePlan:
         scale = target_scale(data.loss, data.rows)
@@ -79,13 +85,16 @@ class BaseBKerNN(FittingMixin):
         self, data: FitData, smallest: float
     ) -> tuple[float | None, SearchRecord | None]:
         """The value of alpha, and how it was chosen if that was in an earlier fit."""
+        # Alpha times the sum of the weights is the same for a sample and for all rows.
+        share = 1.0 if data.table is None else data.table.total / float(data.rows.weights.sum())
         if self.alpha != "auto":
             named = self.alpha == "heuristic"
-            alpha = self._heuristic_alpha(data) if named else float(self.alpha)
+            alpha = self._heuristic_alpha(data) if named else share * float(self.alpha)
             _check_not_rounding(alpha, smallest)
             return alpha, None
-        if self.warm_start and hasattr(self, "alpha_search_") and self.alpha_ >= smallest:
-            return float(self.alpha_), SearchRecord.of_dict(self.alpha_search_)
+        if self.warm_start and hasattr(self, "alpha_search_") and share * self.alpha_ >= smallest:
+            record = SearchRecord.of_dict(self.alpha_search_)
+            return share * float(self.alpha_), record.with_alpha_times(share)
         return None, None
 
     def _heuristic_alpha(self, data: FitData) -> float:
@@ -146,7 +155,7 @@ class BaseBKerNN(FittingMixin):
 
     def _store(self, data: FitData, plan: ParticlePlan, learned: Any) -> None:
         self.kernel_, self.penalty_ = self.kernel, learned.penalty
-        self._tabulated: Kept[RidgeFunctions] = Kept()
+        self._tabulated: Kept[TabulatedFunctions] = Kept()
         if not np.isfinite(learned.function.tables).all():
             # Tables are no fitted attribute, of which there is none that is not finite.
             raise FloatingPointError("The tables of the fitted functions overflow.")
@@ -154,28 +163,23 @@ class BaseBKerNN(FittingMixin):
         self.particles_ = data.columns.embed(learned.function.particles) / data.columns.scale
 
     @property
-    def _function(self) -> RidgeFunctions:
-        arrays = (
-            self.particles_,
-            self.scale_,
-            self.inputs_,
-            self.support_,
-            self.support_inputs_,
-            self.dual_coef_,
-            self.intercept_,
-        )
+    def _function(self) -> TabulatedFunctions:
+        arrays = (self.particles_, self.scale_, self.inputs_, *self._parts_of_function)
         return self._tabulated.made_of((self.kernel_, *arrays, self.n_jobs), self._make_function)
 
-    def _make_function(self) -> RidgeFunctions:
-        return RidgeFunctions(
-            make_kernel(self.kernel_),
-            self._columns.select(self.particles_ * self.scale_),
-            np.ascontiguousarray(self.support_),
-            self.support_inputs_,
-            np.ascontiguousarray(self.dual_coef_),
-            self.intercept_,
-            self.n_jobs,
-        )
+    @property
+    def _parts_of_function(self) -> tuple[Any, ...]:
+        """What a function is made of beside its kernel and its particles."""
+        if self._function_kind == KnotFunctions.kind:
+            return self.knots_, self.knot_coef_, self.intercept_
+        return self.support_, self.support_inputs_, self.dual_coef_, self.intercept_
+
+    def _make_function(self) -> TabulatedFunctions:
+        kind: Any = KnotFunctions if self._function_kind == KnotFunctions.kind else RidgeFunctions
+        particles = self._columns.select(self.particles_ * self.scale_)
+        parts = map(np.ascontiguousarray, self._parts_of_function)
+        made: TabulatedFunctions = kind(make_kernel(self.kernel_), particles, *parts, self.n_jobs)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes without the tables, which are made again from the others."""

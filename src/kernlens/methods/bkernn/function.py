@@ -9,7 +9,6 @@ larger than the rows and coefficients that they are made of: only these belong t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,19 +17,17 @@ import numpy as np
 from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._execution import map_blocks, split_range
 from kernlens._lazy import lazy
-from kernlens.kernels.one_dimensional import OneDimensionalKernel, make_guide
+from kernlens.kernels.one_dimensional import OneDimensionalKernel
 from kernlens.linalg.projected_kernel_operator import ProjectedKernelOperator
 from kernlens.methods.bkernn.objective import ReducedPoint
+from kernlens.methods.bkernn.tabulated import TabulatedFunctions
 
-ROWS_PER_BLOCK = 32_768
 #: Particles whose rows are sorted together. Fixed, so that sums round alike for every `n_jobs`.
 PARTICLES_PER_BLOCK = 8
-#: Slopes of single functions that exist at once.
-SLOPE_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
-class RidgeFunctions:
+class RidgeFunctions(TabulatedFunctions):
     """A fitted function in terms of its particles.
 
     Attributes
@@ -136,43 +133,6 @@ class RidgeFunctions:
             return self.particles[part][:, self.seen] @ self.support.T
         return np.ascontiguousarray(self.support.T[part])
 
-    def decision(self, X: FloatArray) -> FloatArray:
-        """Evaluate the function on rows, (n_targets, n_rows), in blocks of rows."""
-
-        def values(queries: FloatArray) -> FloatArray:
-            out = np.repeat(self.intercept[:, None], queries.shape[1], axis=1)
-            self.kernel.add_values(self.knots, self.tables, guide, queries, out)
-            return out
-
-        guide = make_guide(self.knots, len(X))
-        return np.concatenate(self._map_projections(values, X, ROWS_PER_BLOCK), axis=1)
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        """Gradients ``(1/m) sum_j g_j'(w_j . x) w_j``, (n_targets, n_rows, n_inputs).
-
-        At a knot of a piecewise linear function it is the mean of the slopes on both sides.
-        """
-
-        def slopes(queries: FloatArray) -> FloatArray:
-            out = np.zeros((len(self.intercept), *queries.shape))
-            self.kernel.write_slopes(self.knots, self.tables, guide, queries, out)
-            return np.einsum("tji,jd->tid", out, self.particles, optimize=True)
-
-        guide = make_guide(self.knots, len(X))
-        size = max(1, SLOPE_ENTRIES // max(1, len(self.particles) * len(self.intercept)))
-        return np.concatenate(self._map_projections(slopes, X, size), axis=1)
-
-    def _map_projections(
-        self, function: Callable[[FloatArray], FloatArray], X: FloatArray, size: int
-    ) -> list[FloatArray]:
-        """Apply a function to the projections (n_particles, n_block) of blocks of rows."""
-
-        def project(rows: slice) -> FloatArray:
-            return function(np.ascontiguousarray(self.particles @ X[rows].T))
-
-        work = 20.0 * len(X) * max(1, len(self.particles))
-        return map_blocks(project, split_range(len(X), size), n_jobs=self.n_jobs, work=work)
-
     def arrays(self) -> dict[str, Any]:
         """What the tables are made of; the particles are kept in the units of the user."""
         return {
@@ -181,20 +141,6 @@ class RidgeFunctions:
             "dual_coef_": self.dual,
             "intercept_": self.intercept,
         }
-
-    def contributions(self, grid: FloatArray) -> FloatArray:
-        """Evaluate every function on its row of `grid` (m, n_points), (n_targets, m, n_points)."""
-        out = np.zeros((len(self.intercept), *grid.shape))
-        for j in range(len(grid)):
-            one = slice(j, j + 1)
-            self.kernel.add_values(
-                self.knots[one],
-                np.ascontiguousarray(self.tables[:, :, one]),
-                make_guide(self.knots[one], 0),
-                np.ascontiguousarray(grid[one]),
-                out[:, j],
-            )
-        return out
 
 
 def _empty_tables(

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from kernlens._array import FloatArray, IntArray
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
+from kernlens.methods.bkernn.all_rows import functions_of_all_rows
 from kernlens.methods.bkernn.classes import stretched
 from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleObjective, ParticleProblem, ReducedPoint
@@ -141,6 +143,12 @@ class ParticleLearner(Learner[LearnedParticles]):
         if self._watched is not None and self._watched.smooth.fitter.loss is not self.problem.loss:
             W = stretched(self.problem, self.rows, W, alpha, tol=SEARCH_TOL).W
         return self._finish(SolveResult(W, Status.INTERRUPTED, 0), alpha)
+
+    def fit_all(self, table: FitTable, learned: LearnedParticles) -> LearnedParticles:
+        """Fit functions with few knots to all rows, with the particles of those here."""
+        problem = self.plan.problems[learned.penalty]
+        report = self._stage("functions of all rows")
+        return functions_of_all_rows(table, learned, problem, len(self.fresh), self.rows, report)
 
     def left_out(self, learned: LearnedParticles) -> LeftOut:
         """Predict every fold with particles learned on the others, ``alpha * n`` kept."""

@@ -11,7 +11,7 @@ from kernlens._table import Table
 from kernlens.base.columns import Columns
 from kernlens.base.tabular import Tabular
 from kernlens.base.targets import Targets
-from kernlens.methods.bkernn.function import RidgeFunctions
+from kernlens.methods.bkernn.tabulated import TabulatedFunctions
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ class PartialFunctions(Tabular):
 
 
 def tabulate(
-    functions: RidgeFunctions,
+    functions: TabulatedFunctions,
     particles: FloatArray,
     columns: Columns,
     targets: Targets,

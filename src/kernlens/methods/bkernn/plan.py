@@ -10,8 +10,8 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens.base.learner import Learned
 from kernlens.base.search import SearchRecord
-from kernlens.methods.bkernn.function import RidgeFunctions
 from kernlens.methods.bkernn.objective import ParticleProblem
+from kernlens.methods.bkernn.tabulated import TabulatedFunctions
 
 
 @dataclass(frozen=True)
@@ -61,5 +61,5 @@ class ParticlePlan:
 class LearnedParticles(Learned):
     """Particles, the functions on them, and the name of the penalty they were learned by."""
 
-    function: RidgeFunctions
+    function: TabulatedFunctions
     penalty: str
