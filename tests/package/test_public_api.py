@@ -138,3 +138,15 @@ def test_a_fit_touches_no_global_random_state(estimator):
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     fitted(estimator)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+def is_only_declared(member):
+    return getattr(member, "__isabstractmethod__", False)
+
+
+@every_public
+def test_no_declaration_of_a_mixin_hides_a_method(estimator):
+    """Mixins declare what others give; the order of the bases must not put that first."""
+    for name in dir(estimator):
+        found = [vars(owner)[name] for owner in estimator.__mro__ if name in vars(owner)]
+        assert not (found and is_only_declared(found[0])), name

@@ -27,6 +27,7 @@ from kernlens.base.block_data import (
 )
 from kernlens.base.columns import Columns
 from kernlens.base.fit_data import Fit, FitData
+from kernlens.base.linear_fitting import LinearPartMixin
 from kernlens.base.linear_part import Line
 from kernlens.base.targets import Targets
 from kernlens.blocks import as_blocks
@@ -36,7 +37,7 @@ from kernlens.blocks.table import BlockTable
 from kernlens.losses import Loss
 
 
-class BlockFittingMixin:
+class BlockFittingMixin(LinearPartMixin):
     """Fits of tables in blocks, for families whose learners have `fit_all`."""
 
     #: Whether the family learns from tables in blocks.
@@ -66,9 +67,6 @@ class BlockFittingMixin:
     def _data_of(
         self, rows: CanonicalRows, columns: Columns, targets: Targets, unit: float, loss: Loss
     ) -> FitData: ...
-
-    @abstractmethod
-    def _line(self, data: FitData, learned: Any) -> Line | None: ...
 
     def _targets_of(self, moments: Moments) -> Targets:
         """How targets of a table are used; as they are unless the estimator says otherwise."""

@@ -40,7 +40,6 @@ from kernlens.base.estimates import EstimatesMixin, FitShape
 from kernlens.base.fit_data import Fit, FitData, Memory, Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
-from kernlens.base.linear_fitting import LinearPartMixin
 from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
@@ -62,12 +61,7 @@ ROUNDING = 1e-6
 
 @lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(
-    BlockFittingMixin,
-    LinearPartMixin,
-    EstimatesMixin,
-    FeatureLearnerMixin,
-    CallbackSupportMixin,
-    SavedMixin,
+    BlockFittingMixin, EstimatesMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin
 ):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
