@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
@@ -76,7 +78,7 @@ def few_rows(monkeypatch):
     small_samples(monkeypatch, SETTINGS)
 
 
-def data_for(estimator, n=900):
+def data_for(estimator, n=600):
     X, y = problem(n)
     return (X, y) if estimator in REGRESSORS else (X, classes(y))
 
@@ -98,15 +100,14 @@ def test_the_partition_and_threads_say_nothing(few_rows, estimator):
     weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
     order = np.random.default_rng(2).permutation(len(X))
     one = made(estimator).fit(blocks(X, y, weights))
-    cut = made(estimator).fit(blocks(X[order], y[order], weights[order], block_rows=19))
-    repeated = np.repeat(np.arange(len(X)), weights.astype(int))
-    repeats = made(estimator).fit(blocks(X[repeated], y[repeated], block_rows=100))
+    # Another order in other blocks, with rows repeated instead of weights.
+    repeated = np.repeat(order, weights[order].astype(int))
+    other = made(estimator).fit(blocks(X[repeated], y[repeated], block_rows=39))
     threads = made(estimator).fit(blocks(X, y, weights, n_jobs=3))
     found = decision(one, X)
-    for other in (cut, repeats):
-        np.testing.assert_allclose(decision(other, X), found, rtol=0.0, atol=1e-8 * found.std())
-        np.testing.assert_allclose(other.components_, one.components_, rtol=1e-7, atol=1e-8)
-        np.testing.assert_allclose(other.feature_range_, one.feature_range_, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(decision(other, X), found, rtol=0.0, atol=1e-8 * found.std())
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(other.feature_range_, one.feature_range_, rtol=1e-7, atol=1e-8)
     np.testing.assert_array_equal(decision(threads, X), decision(one, X))
 
 
@@ -255,3 +256,15 @@ def test_an_interruption_of_the_last_step_keeps_what_the_sample_has_learned(few_
         model.fit(blocks(X, y))
     np.testing.assert_array_equal(model.coef_, learned[0].function.coefficients)
     assert model.score(X, y) > 0.5
+
+
+def test_data_frames_with_labels_keep_their_names(few_rows):
+    X, y = data_for(HKRRClassifier, 400)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y)
+    parts = dd.from_pandas(frame, npartitions=5)
+    model = made(HKRRClassifier).fit(parts[list("abcd")], parts["label"])
+    assert list(model.feature_names_in_) == list("abcd")
+    other = made(HKRRClassifier).fit(blocks(X, y, block_rows=80))
+    np.testing.assert_allclose(
+        model.predict_proba(frame[list("abcd")]), other.predict_proba(X), atol=1e-9
+    )
