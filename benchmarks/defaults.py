@@ -18,7 +18,7 @@ from benchmarks.default_costs import COSTS
 from benchmarks.rivals import FAMILIES, others, ours, spent, warm_up
 from benchmarks.tables import print_row
 
-WIDTHS = (20, 10, 14, 10)
+WIDTHS = (20, 10, 20, 10)
 #: How much worse than a linear model or the constant a default may be.
 LOSS = 0.05
 

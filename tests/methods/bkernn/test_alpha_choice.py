@@ -7,6 +7,8 @@ import pytest
 
 from families import inputs_of, targets_of
 from kernlens import BKerNNClassifier, BKerNNRegressor
+from kernlens._rows import canonical_rows
+from kernlens.methods.bkernn import path
 from kernlens.methods.bkernn.learner import GRID
 from kernlens.methods.bkernn.objective import ReducedObjective
 from kernlens.methods.bkernn.path import ValidationCurve, revive
@@ -228,3 +230,34 @@ def test_revival_of_nothing_is_a_little_and_by_nothing_is_a_copy():
     same = revive(fresh, W)
     np.testing.assert_array_equal(same, fresh)
     assert same is not fresh
+
+
+class Scripted:
+    """Follows a path without learning; its losses on held-out rows are written down."""
+
+    def __init__(self, rows, losses):
+        self.rows, self.losses, self.last, self.problem = rows, iter(losses), None, None
+
+    def advance(self, alpha):
+        self.loss = next(self.losses)
+
+    def ended(self, alpha):
+        return self.loss
+
+
+@pytest.mark.parametrize(
+    ("losses", "followed"),
+    [
+        # Above the lowest one twice, and at the end by five percent.
+        ([3.0, 2.0, 1.0, 1.01, 1.06, 0.5], 5),
+        ([3.0, 2.0, 1.0, 1.2, 1.3, 0.5], 5),
+        # A single rise, or a small one, may be noise.
+        ([3.0, 2.0, 1.0, 1.2, 0.9, 0.8], 6),
+        ([3.0, 2.0, 1.0, 1.01, 1.02, 1.03], 6),
+    ],
+)
+def test_a_curve_is_followed_until_it_clearly_rises(losses, followed, monkeypatch):
+    monkeypatch.setattr(path, "_held_out_loss", lambda loss, problem, test: loss)
+    rows = canonical_rows(np.arange(4.0)[:, None], np.zeros((1, 4)), np.ones(4))
+    curve = path.validation_curve([Scripted(rows, losses)], [rows], np.ones(6))
+    np.testing.assert_allclose(curve.losses, np.array(losses[:followed]) / 4.0)

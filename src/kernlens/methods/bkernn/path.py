@@ -29,7 +29,8 @@ from kernlens.optim.lbfgs import Progress
 REVIVAL = 0.1
 #: Runs go side by side from SERIAL_WORK / 20 entries of the sorted projections on.
 SIDE_BY_SIDE_SHARE = 20.0
-#: A curve that has been this much above its minimum for two values of alpha is not followed on.
+#: A curve that has been above its minimum for two values of alpha, and is so by this much now, is
+#: not followed on: the values that are left take the most time.
 GIVE_UP_RATIO = 1.05
 
 
@@ -203,7 +204,8 @@ def validation_curve(
             follower.advance(alpha)
             loss += _held_out_loss(follower.ended(alpha), follower.last or follower.problem, test)
         losses.append(loss / total)
-        if len(losses) > 2 and min(losses[-2:]) > GIVE_UP_RATIO * min(losses):
+        lowest = min(losses)
+        if len(losses) > 2 and losses[-2] > lowest and losses[-1] > GIVE_UP_RATIO * lowest:
             break
     return ValidationCurve(np.asarray(shifts[: len(losses)]), np.asarray(losses))
 
