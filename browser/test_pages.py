@@ -163,7 +163,7 @@ def test_axe_finds_nothing_serious(page, axe, name, width, scheme):
 
 @pytest.mark.parametrize("name", ["mixed", "classes", "hostile"])
 def test_every_slider_moves_the_prediction_to_what_is_embedded(page, name):
-    data = page.run("JSON.parse(document.getElementById('what-if-data').textContent)")
+    data = page.run("JSON.parse(document.getElementById('page-data').textContent)")
     assert data["sliders"]
     for row in range(len(data["rows"])):
         _choose(page, row)
@@ -194,6 +194,46 @@ def _now(page):
     return page.run(
         "[...document.querySelectorAll('#what-if-result [data-now]')].map((one) => one.textContent)"
     )
+
+
+@pytest.mark.parametrize("name", ["numbers", "wide"])
+def test_a_surface_turns_by_sliders_and_by_hand(page, name):
+    data = page.run("JSON.parse(document.getElementById('page-data').textContent)")
+    assert data["surfaces"]
+    for number, surface in enumerate(data["surfaces"]):
+        assert page.run(f"document.getElementById('turn-{number}').hidden") is False
+        tiles = f"document.querySelectorAll('#turn-{number}-drawing .level')"
+        n_tiles = len(surface["shades"]) * len(surface["shades"][0])
+        assert page.run(f"{tiles}.length") == n_tiles
+        shades = sorted(f"level level-{shade}" for row in surface["shades"] for shade in row)
+        classes = f"[...{tiles}].map((one) => one.getAttribute('class')).sort()"
+        outline = f"[...{tiles}].map((one) => one.getAttribute('d')).join()"
+        seen = {page.run(outline)}
+        for slider, value in (("around", 90), ("around", -180), ("tilt", 0), ("tilt", 80)):
+            page.run(
+                f"(() => {{ const one = document.getElementById('turn-{number}-{slider}');"
+                f"one.value = {value}; one.dispatchEvent(new Event('input')); }})()"
+            )
+            assert page.run(classes) == shades
+            seen.add(page.run(outline))
+        assert len(seen) == 5
+        assert "NaN" not in "".join(seen)
+    box = page.run(
+        "(() => { const one = document.getElementById('turn-0-drawing'); one.scrollIntoView();"
+        "const box = one.getBoundingClientRect(); return [box.x, box.y]; })()"
+    )
+    for kind, far in (("mousePressed", 0), ("mouseMoved", 40), ("mouseReleased", 40)):
+        page.call(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=box[0] + 60 + far,
+            y=box[1] + 60,
+            button="left",
+            buttons=1,
+            clickCount=1,
+        )
+    assert page.run("document.getElementById('turn-0-around').value") == "-160"
+    assert page.messages == []
 
 
 @pytest.mark.parametrize("name", ["mixed"])

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr
+from scipy.linalg.lapack import dpstrf
 
 from kernlens._array import FloatArray
 
 #: A direction with this share of the importance is kept however few columns there are.
 LARGEST_SHARE_ASKED = 0.1
+#: Columns from which on a matrix of low rank, of few rows, is told from others: all its eigenvectors
+#: take minutes for ten thousand columns, and those of a root seconds.
+WIDE = 500
+#: A rank of at most this share of the columns is low.
+NARROW = 0.25
 #: A correlation of at most this is rounding.
 FLAT = 1e-10
 
@@ -28,8 +35,38 @@ def average_outer_product(gradients: FloatArray, weights: FloatArray) -> FloatAr
 
 def leading_directions(product: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvectors as rows and eigenvalues, largest first, of a semi-definite matrix (d, d)."""
+    if len(product) >= WIDE:
+        root = _narrow_root(product)
+        if root is not None:
+            return _directions_of_root(root)
     values, vectors = np.linalg.eigh(product)
     return vectors[:, ::-1].T.copy(), np.maximum(values[::-1], 0.0)
+
+
+def _narrow_root(product: FloatArray) -> FloatArray | None:
+    """A root (d, r) of a semi-definite matrix of rank r, by Cholesky's method with pivots.
+
+    None if the rank is no small part of d.
+    """
+    factor, pivots, rank, _ = dpstrf(product, lower=1)
+    if rank > len(product) * NARROW:
+        return None
+    root = np.empty((len(product), rank))
+    root[pivots - 1] = np.tril(factor[:, :rank])
+    return root
+
+
+def _directions_of_root(root: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """As of ``root @ root.T``; what is orthogonal to the root follows in any order."""
+    n_columns, rank = root.shape
+    values = np.zeros(n_columns)
+    if rank == 0:
+        return np.eye(n_columns), values
+    vectors, sizes, _ = np.linalg.svd(root, full_matrices=False)
+    values[:rank] = np.square(sizes)
+    whole = qr(vectors, mode="full", check_finite=False)[0].T.copy()
+    whole[:rank] = vectors.T
+    return whole, values
 
 
 def estimate_n_directions(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import re
+import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -269,15 +270,29 @@ def test_help_explains_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_info.value.code == 2
 
 
+@pytest.mark.parametrize("name", ["fit", "predict", "transform", "report", "info", "completion"])
+def test_examples_of_the_help_are_commands_on_one_line(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["help", name]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 100
+    examples = [line for line in out.splitlines() if re.match(rf"  .*kernlens {name} ", line)]
+    assert examples
+    for line in examples:
+        words = shlex.split(line.partition(" > ")[0].partition(f"kernlens {name} ")[2])
+        assert cli.make_parser().parse_args([name, *words])
+
+
 def _name(module: object) -> str:
     return getattr(module, "__name__", "").rpartition(".")[2]
 
 
 def test_commands_do_not_wait_for_what_draws_and_writes_pages() -> None:
-    # scikit-learn itself imports pandas, and pandas pyarrow, where they are installed.
+    # scikit-learn imports pandas, which imports pyarrow if it is there.
     code = (
-        "import sys, sklearn.utils; brought = set(sys.modules); import kernlens.cli; "
-        "ours = set(sys.modules) - brought; "
-        "assert not {'matplotlib', 'jinja2', 'skops', 'pyarrow'} & ours"
+        "import sys, sklearn; before = set(sys.modules); import kernlens.cli; "
+        "new = set(sys.modules) - before; "
+        "assert not {'matplotlib', 'jinja2', 'skops', 'pyarrow'} & new"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -16,7 +16,7 @@ import kernlens
 from kernlens._reports import FITTED, FitProgress, Look
 from kernlens.cli import main
 from kernlens.cli._talk import Progress
-from kernlens.cli.fit import study
+from kernlens.cli.fit import study, text
 
 FILES = [
     "directions.csv",
@@ -236,6 +236,25 @@ def test_a_folder_with_files_is_replaced_with_force_only(
     assert sorted(path.name for path in Path("out").iterdir()) == sorted([*FILES, "mine.txt"])
 
 
+def test_a_fit_that_is_refused_leaves_no_empty_folder(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no file" in refused(capsys, "absent.csv", "--target", "y", "--out", "new/inner")
+    assert not Path("new").exists()
+    Path("mine").mkdir()
+    refused(capsys, "table.csv", "--target", "z", "--out", "mine/inner")
+    assert list(Path("mine").iterdir()) == []
+
+
+def test_all_directions_are_counted_that_are_not_printed() -> None:
+    columns = [{"name": "size", "loading": 1.0}]
+    shown = [{"number": k + 1, "importance": 0.1, "columns": columns} for k in range(6)]
+    of_ten = {"directions": {"n_directions": 10, "directions": shown}}
+    assert text._directions(of_ten).splitlines()[-1] == "  and 7 more"
+    three = {"directions": {"n_directions": 3, "directions": shown[:3]}}
+    assert "more" not in text._directions(three)
+
+
 def test_files_of_an_earlier_run_are_not_left_beside_a_new_model(
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,7 +407,7 @@ def test_ctrl_c_before_anything_is_there_leaves_no_files(
 
     monkeypatch.setattr(study, "train", pressed)
     fit("table.csv", "--target", "y", "--out", "out", *QUICK, code=130)
-    assert list(Path("out").iterdir()) == []
+    assert not Path("out").exists()
     assert capsys.readouterr().err.endswith("kernlens: interrupted.\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from kernlens.subspace import average_outer_product, directions_of_map, leading_directions
 
@@ -35,6 +36,18 @@ def test_leading_directions_are_eigenvectors_in_decreasing_order():
     assert np.all(np.diff(values) <= 0.0)
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(A.T @ A @ vectors.T, vectors.T * values, atol=1e-10)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 7, 400])
+def test_leading_directions_of_many_columns_are_eigenvectors(rank):
+    A = np.geomspace(1.0, 1e-4, rank)[:, None] * RNG.standard_normal((rank, 520))
+    vectors, values = leading_directions(A.T @ A)
+    assert np.all(np.diff(values) <= 0.0)
+    np.testing.assert_allclose(vectors @ vectors.T, np.eye(520), atol=1e-12)
+    np.testing.assert_allclose(A.T @ (A @ vectors.T), vectors.T * values, atol=1e-9)
+    expected = np.zeros(520)
+    expected[:rank] = np.linalg.svd(A, compute_uv=False) ** 2
+    np.testing.assert_allclose(values, expected, atol=1e-10)
 
 
 def test_directions_of_a_map_are_those_of_the_whole_outer_product():

@@ -11,6 +11,23 @@ import shtab
 MAX_SEED = 2**32 - 1  # of numpy's legacy generator, which scikit-learn takes seeds for
 
 
+class HelpWithExamples(argparse.HelpFormatter):
+    """Wraps text, and keeps lines that begin with spaces as they are: commands to copy."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        wrapped = super()._fill_text
+        lines = text.split("\n")
+        return "\n".join(
+            line if line.startswith(" ") else wrapped(line, width, indent) for line in lines
+        )
+
+
+def examples(*commands: str) -> str:
+    """The end of the help of a command."""
+    title = "example:" if len(commands) == 1 else "examples:"
+    return "\n".join([title, *(f"  {command}" for command in commands)])
+
+
 def seed(text: str) -> int:
     """A seed."""
     value = int(text) if text.isdecimal() else -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kernlens import _atomic
@@ -51,6 +51,20 @@ def claim_folder(folder: Path, force: bool, option: str = "--out") -> None:
             "files in it with --force."
         )
     prepare_folder(folder, option)
+
+
+@contextmanager
+def claimed_folder(folder: Path, force: bool, option: str = "--out") -> Iterator[None]:
+    """A folder as :func:`claim_folder` has it; a new one that stays empty is taken away again."""
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    claim_folder(folder, force, option)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for one in new:
+                one.rmdir()
+        raise
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import argparse
 
 import shtab
 
+from kernlens.cli._arguments import HelpWithExamples, examples
 from kernlens.cli._output import printing
 
 SHELLS = ("bash", "zsh", "fish")
@@ -17,10 +18,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         "completion",
         help="print a script that completes commands in a shell",
         description="Print a script that completes the commands and options of kernlens.",
-        epilog="bash: kernlens completion bash > "
-        "~/.local/share/bash-completion/completions/kernlens. "
-        "zsh: kernlens completion zsh > a file _kernlens in a folder of $fpath. "
-        "fish: kernlens completion fish > ~/.config/fish/completions/kernlens.fish.",
+        epilog=examples(
+            "kernlens completion bash > ~/.local/share/bash-completion/completions/kernlens",
+            "kernlens completion zsh > ~/.zfunc/_kernlens    # in a folder of $fpath",
+            "kernlens completion fish > ~/.config/fish/completions/kernlens.fish",
+        ),
+        formatter_class=HelpWithExamples,
     )
     parser.add_argument("shell", choices=SHELLS, help="which shell")
     return parser

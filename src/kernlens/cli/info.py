@@ -9,7 +9,7 @@ from typing import Any
 
 from kernlens._parameters import argument_names
 from kernlens._table import shortened
-from kernlens.cli._arguments import add_file
+from kernlens.cli._arguments import HelpWithExamples, add_file, examples
 from kernlens.cli._models import column_names, load_model, preparation_of
 from kernlens.cli._output import printing
 from kernlens.inspection.direction_summary import summarize_directions
@@ -27,6 +27,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         help="say what is in the file of a model",
         description="Print what kind of model a file has, the columns it needs, its settings and "
         "its directions. Nothing of the file is run.",
+        epilog=examples("kernlens info kernlens-houses/model.skops"),
+        formatter_class=HelpWithExamples,
     )
     add_file(parser, "model", "file of a model that 'kernlens fit' or kernlens.save wrote")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -86,7 +88,7 @@ def _directions(model: Any) -> list[dict[str, Any]]:
                 for name, weight in found.strongest(place, N_WEIGHTS)
             ],
         }
-        for place, share in enumerate(found.component_importances[:N_DIRECTIONS])
+        for place, share in enumerate(found.component_importances)
     ]
 
 
@@ -112,9 +114,11 @@ def _text(path: str, found: dict[str, Any]) -> str:
         lines.append(f"  and {len(columns) - N_COLUMNS} more")
     if found["directions"]:
         lines.append("Directions: importance, and the largest weights per standard deviation")
-    for place, one in enumerate(found["directions"], start=1):
+    for place, one in enumerate(found["directions"][:N_DIRECTIONS], start=1):
         weights = "  ".join(
             f"{weight['loading']:+.2f} {shortened(weight['column'])}" for weight in one["weights"]
         )
         lines.append(f"  {place}  {one['importance']:4.0%}   {weights}")
+    if len(found["directions"]) > N_DIRECTIONS:
+        lines.append(f"  and {len(found['directions']) - N_DIRECTIONS} more")
     return "\n".join(lines)

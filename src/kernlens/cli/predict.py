@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from kernlens.cli._arguments import coverage
+from kernlens.cli._arguments import HelpWithExamples, coverage, examples
 from kernlens.cli._csv import check_output
 from kernlens.cli._errors import CommandError
 from kernlens.cli._models import load_model, write_blocks
@@ -21,8 +21,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         description="Predict the rows of a table with a saved model. Rows are read and written "
         "block by block, so that the table may be larger than memory. The table needs the columns "
         "of the fit, in any order; others are not looked at.",
-        epilog="example: kernlens predict kernlens-houses/model.skops new.csv -o prices.csv "
-        "--interval 0.9 --keep address",
+        epilog=examples(
+            "kernlens predict kernlens-houses/model.skops new.csv -o prices.csv --interval 0.9",
+            "zcat large.csv.gz | kernlens predict churn/model.skops - --proba --keep customer",
+        ),
+        formatter_class=HelpWithExamples,
     )
     add_using(parser)
     parser.add_argument(

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import shtab
 
-from kernlens.cli._arguments import add_data, add_file, add_reading, add_talking, seed
+from kernlens.cli._arguments import (
+    HelpWithExamples,
+    add_data,
+    add_file,
+    add_reading,
+    add_talking,
+    examples,
+    seed,
+)
 from kernlens.cli._csv import check_output
 from kernlens.cli._errors import CommandError, explained
 from kernlens.cli._models import Chosen, load_model
@@ -29,8 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         description="Write the page of a saved model with the rows of a table. Without --held-out "
         "they are taken for rows that the model has learned from, and the page says that they do "
         "not tell how well it predicts.",
-        epilog="example: kernlens report kernlens-houses/model.skops new.csv --target price "
-        "--held-out -o new.html",
+        epilog=examples(
+            "kernlens report kernlens-houses/model.skops new.csv --target price --held-out"
+        ),
+        formatter_class=HelpWithExamples,
     )
     add_file(parser, "model", "file of a model that 'kernlens fit' or kernlens.save wrote")
     add_data(parser)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernlens.cli._arguments import HelpWithExamples, examples
 from kernlens.cli._csv import check_output
 from kernlens.cli._errors import CommandError
 from kernlens.cli._models import load_model, write_blocks
@@ -21,7 +22,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         help="project the rows of a table on the directions of a model",
         description="Write where the rows of a table lie along the directions of a saved model, "
         "one column for each direction, block by block: features for another program.",
-        epilog="example: kernlens transform kernlens-houses/model.skops houses.csv -o features.csv",
+        epilog=examples(
+            "kernlens transform kernlens-houses/model.skops houses.csv -o features.csv"
+        ),
+        formatter_class=HelpWithExamples,
     )
     add_using(parser)
     return parser

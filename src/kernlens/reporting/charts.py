@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from kernlens.reporting.formats import MINUS, number
-from kernlens.reporting.svg import Axis, Drawing, round_step
+from kernlens.reporting.svg import Axis, Drawing, mark, round_step
 
 #: Levels of a surface at most, and shades of the style sheet, which few levels take the ends of.
 MOST_LEVELS = 9
@@ -95,7 +95,10 @@ def legend_of(surface: dict[str, Any]) -> list[dict[str, Any]]:
     """Shades with the values that they stand for."""
     levels = levels_of(surface)
     return [
-        {"level": shade_of(place, len(levels)), "text": f"{number(below)} to {number(above)}"}
+        {
+            "level": shade_of(place, len(levels)),
+            "text": f"{mark(below, above - below)} to {mark(above, above - below)}",
+        }
         for place, (below, above) in enumerate(pairwise(levels))
     ]
 

@@ -20,14 +20,17 @@ def number(value: Any) -> str:
 
     Examples
     --------
-    >>> [number(value) for value in (0.51234, 12, -3.5, 1234567, None)]
-    ['0.512', '12', '−3.50', '1,234,567', '–']
+    >>> [number(value) for value in (0.51234, 12, -3.5, 1234.5, 1234567, None)]
+    ['0.512', '12', '−3.50', '1,230', '1,234,567', '–']
     """
     if value is None:
         return NONE
     if isinstance(value, int):
         return f"{value:,}".replace("-", MINUS)
-    return significant(value).replace("-", MINUS)
+    text = significant(value)
+    if abs(value) >= 1000.0 and text.lstrip("-").isdecimal():
+        text = f"{int(text):,}"
+    return text.replace("-", MINUS)
 
 
 def fixed(value: Any, decimals: int = 2) -> str:
@@ -57,13 +60,41 @@ def percent(value: Any) -> str:
     return f"{fixed(100.0 * value, digits)}{SPACE}%"
 
 
+def probability(value: Any) -> str:
+    """A probability in per cent; one that is almost 0 or 1 is neither.
+
+    Examples
+    --------
+    >>> [probability(p).replace(SPACE, " ") for p in (0.25, 3e-9, 0.99999, 0.0, 1.0)]
+    ['25.0 %', '< 0.1 %', '> 99.9 %', '0 %', '100 %']
+    """
+    if value in (0.0, 1.0):
+        return f"{100 * value:.0f}{SPACE}%"
+    if 0.0 < value < 0.001:
+        return f"<{SPACE}0.1{SPACE}%"
+    if 0.999 < value < 1.0:
+        return f">{SPACE}99.9{SPACE}%"
+    return f"{fixed(100.0 * value, 1)}{SPACE}%"
+
+
+def predicted(value: Any, kind: str) -> str:
+    """What a model predicts: a number, or the probability of a class.
+
+    Examples
+    --------
+    >>> predicted(1234.5, "regression"), predicted(0.25, "classification").replace(SPACE, " ")
+    ('1,230', '25.0 %')
+    """
+    return probability(value) if kind == "classification" else number(value)
+
+
 def entry(value: Any) -> str:
     """A value of a column: whole numbers whole, also those that are kept as others.
 
     Examples
     --------
     >>> entry(3.0), entry(1234.5), entry(None)
-    ('3', '1230', '–')
+    ('3', '1,230', '–')
     """
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e6
     return number(int(value)) if whole else number(value)
@@ -75,7 +106,7 @@ def score(value: Any, key: str) -> str:
     Examples
     --------
     >>> score(0.5, "r2"), score(1234.5, "mae")
-    ('0.500', '1230')
+    ('0.500', '1,230')
     """
     return number(value) if key in ("rmse", "mae") else fixed(value, 3)
 

@@ -12,9 +12,11 @@ from kernlens import _html
 from kernlens.reporting import bars, charts, formats
 from kernlens.reporting.downloads import downloads_of
 from kernlens.reporting.summary import FORMAT
+from kernlens.reporting.turnable import turnable
 
 #: Where the templates are.
 PACKAGE = "kernlens.reporting"
+SCRIPTS = ("page.js", "turn.js")
 #: What must not stand in a script: it could end it, or begin a comment of the page.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -33,7 +35,8 @@ def render(summary: dict[str, Any]) -> str:
         It needs no network and no other file, and runs no script but its own.
     """
     _check(summary)
-    style, script = _html.style(), _html.part(PACKAGE, "page.js")
+    style = _html.style()
+    script = "".join(_html.part(PACKAGE, name) for name in SCRIPTS)
     html: str = (
         _environment()
         .get_template("page.html")
@@ -44,7 +47,7 @@ def render(summary: dict[str, Any]) -> str:
             style_hash=_html.hash_of(style),
             script_hash=_html.hash_of(script),
             downloads=downloads_of(summary),
-            data=embedded(_sliders(summary["what_if"])),
+            data=embedded(_for_script(summary)),
         )
     )
     return html
@@ -71,10 +74,23 @@ def embedded(value: Any) -> Markup:
     return Markup(text.translate(_UNSAFE))
 
 
-def _sliders(what_if: dict[str, Any] | None) -> dict[str, Any] | None:
+def _for_script(summary: dict[str, Any]) -> dict[str, Any] | None:
     """What the script shows: text made here, so that it computes no numbers of its own."""
+    what_if = summary["what_if"]
     if what_if is None:
         return None
+    kind = summary["model"]["kind"]
+    rows = [_texts(row["prediction"], kind) for row in what_if["rows"]]
+    surfaces = [turnable(one) for one in summary["surfaces"] or []]
+    return {"rows": rows, "sliders": _sliders(what_if, kind), "surfaces": surfaces}
+
+
+def _texts(outputs: list[Any], kind: str) -> list[str]:
+    return [formats.predicted(value, kind) for value in outputs]
+
+
+def _sliders(what_if: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Sliders of columns, and then those of directions."""
     sliders = []
     for kind in ("columns", "directions"):
         for one in what_if[kind]:
@@ -88,13 +104,12 @@ def _sliders(what_if: dict[str, Any] | None) -> dict[str, Any] | None:
                     "ordered": one["n_ordered"],
                     "predictions": one["predictions"],
                     "texts": [
-                        [[formats.number(y) for y in row] for row in of_row]
+                        [_texts(outputs, kind) for outputs in of_row]
                         for of_row in one["predictions"]
                     ],
                 }
             )
-    rows = [[formats.number(value) for value in row["prediction"]] for row in what_if["rows"]]
-    return {"rows": rows, "sliders": sliders}
+    return sliders
 
 
 def sections(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -126,6 +141,7 @@ def _environment() -> Any:
         "number": formats.number,
         "fixed": formats.fixed,
         "percent": formats.percent,
+        "predicted": formats.predicted,
         "score": formats.score,
         "entry": formats.entry,
     }

@@ -55,8 +55,7 @@ class Axis:
         step = round_step((self.high - self.low) / N_TICKS)
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-        return [(k * step, _tick(k * step, decimals)) for k in range(first, last + 1)]
+        return [(k * step, mark(k * step, step)) for k in range(first, last + 1)]
 
 
 def round_step(rough: float) -> float:
@@ -71,7 +70,15 @@ def round_step(rough: float) -> float:
     return next(power * one for one in (1.0, 2.0, 5.0, 10.0) if power * one >= rough * (1 - 1e-9))
 
 
-def _tick(value: float, decimals: int) -> str:
+def mark(value: float, step: float) -> str:
+    """A multiple of a round step, with the decimals that it has.
+
+    Examples
+    --------
+    >>> mark(0.2, 0.05), mark(1000.0, 200.0)
+    ('0.20', '1,000')
+    """
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     if value and (decimals > 4 or abs(value) >= 1e6):
         return number(value)
     return f"{value + 0.0:,.{decimals}f}".replace("-", MINUS)

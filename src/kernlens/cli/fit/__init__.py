@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kernlens.cli._errors import CommandError
-from kernlens.cli._methods import method_named, settings_of
-from kernlens.cli._output import claim_folder, printing
+from kernlens.cli._methods import Method, method_named, settings_of
+from kernlens.cli._output import claimed_folder, printing
 from kernlens.cli._tables import read_whole
 from kernlens.cli._talk import Talk
 from kernlens.cli.fit.files import write_model, write_page, write_tables
@@ -83,7 +83,12 @@ def fit(arguments: argparse.Namespace, talk: Talk) -> Done:
         # A wrong setting is said before a long file is read.
         settings_of(method.estimator(arguments.task), arguments.set)
     folder: Path = arguments.out or _default_folder(arguments.data)
-    claim_folder(folder, arguments.force)
+    with claimed_folder(folder, arguments.force):
+        return _fitted(method, folder, arguments, talk)
+
+
+def _fitted(method: Method, folder: Path, arguments: argparse.Namespace, talk: Talk) -> Done:
+    """Read, fit and write to a folder that is ours."""
     problem = make_problem(read_whole(arguments, talk), arguments, talk)
     settings = settings_of(method.estimator(problem.task), arguments.set)
     recipe = Recipe(
@@ -118,7 +123,8 @@ def _studied(recipe: Recipe, problem: Problem, arguments: argparse.Namespace, ta
     what = (
         f"{len(set(problem.y.tolist()))} classes" if problem.task == "classification" else "numbers"
     )
-    talk.aside(f"{problem.target!r} ({what}) from {n_columns} columns and {n_rows} rows.")
+    columns = f"{n_columns} column{'' if n_columns == 1 else 's'}"
+    talk.aside(f"{problem.target!r} ({what}) from {columns} and {n_rows} rows.")
     if arguments.cv is not None:
         return study_folds(recipe, problem, folds_of(problem, arguments.cv, recipe.seed), talk)
     split = hold_out(problem, arguments.test, recipe.seed)

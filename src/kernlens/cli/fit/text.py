@@ -92,6 +92,7 @@ def _directions(summary: dict[str, Any]) -> str:
                 break
             line += more
         lines.append(line)
-    if len(found) > N_DIRECTIONS:
-        lines.append(f"  and {len(found) - N_DIRECTIONS} more")
+    more = summary["directions"]["n_directions"] - len(found[:N_DIRECTIONS])
+    if more:
+        lines.append(f"  and {more} more")
     return "\n".join(lines)

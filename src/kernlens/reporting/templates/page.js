@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("what-if-data").textContent);
+  const data = JSON.parse(document.getElementById("page-data").textContent);
   if (data === null) return;
   const rowChoice = document.getElementById("row-choice");
   const result = document.getElementById("what-if-result");
