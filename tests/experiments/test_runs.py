@@ -72,9 +72,11 @@ def test_a_quick_cell_has_the_same_claims_as_a_full_one(name):
                 assert evidence.n >= least, (scale, claim.text, evidence.text)
 
 
-def test_a_second_run_gives_the_same_table_to_the_last_digit(tmp_path):
-    first, _ = run_tiny("bkernn-3", tmp_path / "one")
-    second, watcher = run_tiny("bkernn-3", tmp_path / "two", n_jobs=2)
+@pytest.mark.parametrize("name", ["bkernn-3", "weightings-figures-5-6"])
+def test_a_second_run_gives_the_same_table_to_the_last_digit(name, tmp_path):
+    """Also where what several cells share is kept by each process."""
+    first, _ = run_tiny(name, tmp_path / "one")
+    second, watcher = run_tiny(name, tmp_path / "two", n_jobs=2)
     assert len(watcher.ran) == len(first.collected.finished)
     tables = [(tmp_path / name / "table.csv").read_bytes() for name in ("one", "two")]
     assert tables[0] == tables[1]

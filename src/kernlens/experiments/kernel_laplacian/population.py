@@ -78,7 +78,8 @@ def run(cell: Cell, data: DataFolder) -> Measured:
         tested = planted.test_rows(cell["d"])
     seconds = time.process_time() - start
     excess = planted.excess_risk(model, tested)
-    return Measured({"excess": excess}, {"seconds": [seconds]}, {"fit": seconds})
+    scores = {"excess": excess, "log10_excess": float(np.log10(excess))}
+    return Measured(scores, {"seconds": [seconds]}, {"fit": seconds})
 
 
 def middles(n: int) -> FloatArray:
@@ -171,7 +172,7 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "full": FULL},
     cells=cells,
     run=run,
-    table=TableForm(by=("method", "n", "power"), scores=("excess",), lower=True),
+    table=TableForm(by=("method", "n", "power"), scores=("excess", "log10_excess"), lower=True),
     draw=draw,
     claims=(
         Claim(

@@ -48,7 +48,7 @@ LESS: Settings = {
         "draws": 25,
         "folds": 3,
     },
-    **{"rival_rows": 1000, "seeds": [0, 1]},
+    **{"rival_rows": 500, "seeds": [0, 1]},
 }
 QUICK_CLASSES: Settings = {**FULL_CLASSES, **LESS, "sets": ["cancer", "phishing"]}
 QUICK_NUMBERS: Settings = {
