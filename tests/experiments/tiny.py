@@ -76,6 +76,7 @@ TINY: dict[str, dict[str, Any]] = {
     "weightings-figures-9-10": {
         **{"sets": ["wine"], "T": 20, "thetas": [0.5], "most_rows": 60, "seeds": [0]},
     },
+    "weightings-rates": {"sizes": [10, 20], "seeds": [0, 1]},
     "laplacian-1": {"sizes": [20, 40], "columns": [1], "more_seeds": [0, 1]},
     "laplacian-2": {"sizes": [20, 40], "columns": [1], "more_seeds": [0, 1]},
     "laplacian-3": {"columns": [2], "seeds": [0]},

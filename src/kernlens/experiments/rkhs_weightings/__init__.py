@@ -7,6 +7,7 @@ from kernlens.experiments.rkhs_weightings import (
     errata,
     few_features,
     gamma,
+    rates,
     rivals,
     sparse,
     tables,
@@ -15,5 +16,5 @@ from kernlens.experiments.rkhs_weightings import (
 EXPERIMENTS = (
     *(algorithms.EXPERIMENT, breakdown.EXPERIMENT, gamma.EXPERIMENT),
     *(*tables.EXPERIMENTS, *rivals.EXPERIMENTS, errata.EXPERIMENT),
-    *(few_features.EXPERIMENT, batches.EXPERIMENT, sparse.EXPERIMENT),
+    *(few_features.EXPERIMENT, batches.EXPERIMENT, sparse.EXPERIMENT, rates.EXPERIMENT),
 )

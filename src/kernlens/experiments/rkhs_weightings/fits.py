@@ -51,7 +51,7 @@ MOST_CORRELATION = 0.99
 #: Confidence of the bounds.
 DELTA = 0.05
 #: Stumps of more columns have their exact kernel, a sum of one matrix per column, of fewer rows.
-MANY_COLUMNS, FEW_ROWS = 200, 1000
+MANY_COLUMNS, FEW_ROWS = 40, 1000
 #: Settings of the exact kernel, whose decomposition is of all these rows, are compared on so many.
 EXACT_SEARCH_ROWS = 1200
 #: Rows whose kernel with the training rows exists at once.

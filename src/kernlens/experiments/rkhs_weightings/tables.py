@@ -305,7 +305,7 @@ NOTES = (
     "Table 3: sqrt(8 pi) for sqrt 8, and u for u' with another factor, which makes the ramps of "
     "RWExpRelu as steep as those of kitchen sinks. Published means are the same for both.",
     "The exact kernel is fitted on at most exact_rows training rows (1000 for stumps of more than "
-    "200 columns), and has no chance in it.",
+    "40 columns), and has no chance in it.",
     "RW (our defaults) is RKHSWeightingRegressor or Classifier (random_state=seed) as it comes, "
     "RKS (our defaults) the same of random kitchen sinks: with a constant, a bias, and mixed "
     "alphas; one direction is kept, which changes no prediction.",
