@@ -152,7 +152,7 @@ EXPERIMENT = Experiment(
             "Slope of log error against log n above -1/2 in 5 and 10 dimensions.",
         ),
         Claim(
-            "... which contrasts with dimension-free rates.",
+            "The rates of graph diffusion contrast with the dimension-free ones of the kernel.",
             "section 7",
             _slower,
             "The slope of the graph is above that of the kernel in 5 and 10 dimensions.",

@@ -180,7 +180,7 @@ EXPERIMENT = Experiment(
             "Less than 400 of 500 coefficients are not zero.",
         ),
         Claim(
-            "... with similar performance.",
+            "The Lasso fit has a performance similar to that of the least squares fit.",
             PLACE,
             _alike,
             "With 500 features the test error of the Lasso is at most 0.005 above that of least "

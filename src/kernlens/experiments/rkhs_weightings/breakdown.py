@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
             "More than half of its time with 100 features." + TIMED,
         ),
         Claim(
-            "... but solving the problem will eventually dominate, since it is O(T^3).",
+            "For high T solving the problem will eventually dominate, since it is O(T^3).",
             PLACE,
             _grows,
             "The share of the two factorisations is larger with 1000 features than with 100."

@@ -15,11 +15,11 @@ from sklearn.svm import SVC, SVR
 
 from kernlens.experiments import summaries
 from kernlens.experiments.claims import Claim, Evidence, Rows, better, measured, similar
-from kernlens.experiments.contract import Cell, Experiment, Measured, Row, Settings
+from kernlens.experiments.contract import Cell, Measured, Row, Settings
 from kernlens.experiments.data import DataFolder
 from kernlens.experiments.drawing import draw_bars, grid_of_panels
-from kernlens.experiments.papers import RKHS_WEIGHTINGS
 from kernlens.experiments.rkhs_weightings import choices, fits, sets
+from kernlens.experiments.rkhs_weightings.table_pair import table_pair
 from kernlens.experiments.summaries import TableForm
 
 ADABOOST, SVM, NONE = "AdaBoost", "SVM", "none"
@@ -299,27 +299,17 @@ NOTES = (
 )
 
 
-def _experiment(regression: bool) -> Experiment:
-    number = 13 if regression else 12
-    kind = "regression" if regression else "classification"
-    return Experiment(
-        name=f"weightings-table-{number}",
-        paper=RKHS_WEIGHTINGS,
-        place=f"section 7.4, Tables {number} and {number + 6}",
-        title=f"AdaBoost and SVM beside 2000 random features, {kind}",
-        scales={
-            "quick": QUICK_NUMBERS if regression else QUICK_CLASSES,
-            "full": FULL_NUMBERS if regression else FULL_CLASSES,
-        },
-        cells=cells,
-        run=run,
-        table=form_of(regression),
-        draw=draw,
-        claims=CLAIMS,
-        notes=NOTES,
-        needs=sets.needs,
-        size=(13.0, 4.2),
-    )
-
-
-EXPERIMENTS = (_experiment(False), _experiment(True))
+EXPERIMENTS = table_pair(
+    12,
+    PLACE,
+    "AdaBoost and SVM beside 2000 random features",
+    quick=(QUICK_CLASSES, QUICK_NUMBERS),
+    full=(FULL_CLASSES, FULL_NUMBERS),
+    cells=cells,
+    run=run,
+    form_of=form_of,
+    draw=draw,
+    claims=CLAIMS,
+    notes=NOTES,
+    size=(13.0, 4.2),
+)
