@@ -57,6 +57,7 @@ def run(cell: Cell, data: DataFolder) -> Measured:
     """One fit."""
     split = choices.split_of(cell["dataset"], data.path)
     setting = setting_for(split.X.shape[1], cell["method"], cell["theta"])
+    fits.warm_up(setting, split)
     model, seconds = fits.cpu_seconds(lambda: _fit(cell, setting, split))
     scores = split.scores(model.decision(split.X), model.decision(split.test_X))
     if cell["method"] == LASSO:

@@ -172,6 +172,11 @@ def fit(setting: Setting, X: FloatArray, y: FloatArray, n_weights: int, seed: in
     return Fitted(setting, W, space, system.solve(setting.shift(space))[0][0])
 
 
+def warm_up(setting: Setting, split: Split) -> None:
+    """A fit of a few rows, so that what is compiled at its first use is no part of any seconds."""
+    fit(setting, split.X[:20], split.y[:20], 5, 0).decision(split.X[:2])
+
+
 @dataclass(frozen=True)
 class FittedKernel:
     """A fit with the exact kernel."""

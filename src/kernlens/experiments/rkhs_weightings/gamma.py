@@ -27,7 +27,7 @@ FULL: Settings = {
     "sets": [*sets.CLASSIFICATION, *sets.REGRESSION],
     "powers": [power / 4 for power in range(-12, 13)],
     "T": 1000,
-    "seeds": list(range(10)),
+    "seeds": [0, 1, 2],
 }
 QUICK: Settings = {
     **FULL,
@@ -224,7 +224,8 @@ EXPERIMENT = Experiment(
         sets.NOTE,
         "sigma = 1 and lambda = 1e-6 as in the paper; power is the decimal logarithm of gamma. "
         "Features are computed with their factors as logarithms, so that those of the smallest "
-        "gamma, which vanish in double precision, vanish beside lambda and not before.",
+        "gamma, which vanish in double precision, vanish beside lambda and not before. There are "
+        "three seeds of the weights in place of ten, whose errors differ by less than the marks.",
     ),
     needs=sets.needs,
     size=(13.0, 6.5),

@@ -99,6 +99,7 @@ def run(cell: Cell, data: DataFolder) -> Measured:
     if method in (ADABOOST, SVM):
         return _rival(cell, split, data.path)
     setting = choices.setting_of(cell, data)
+    fits.warm_up(setting, split)
     if method == fits.EXACT:
         rows = fits.rows_for_exact(cell["exact_rows"], setting, split)
         X, y = split.X[rows], split.y[rows]
