@@ -38,7 +38,6 @@ BENCHMARKS = {
     "few_values": "MAVE, OPG and SIR along a column of few values",
     "rfm_against_xrfm": "RFM: accuracy and time beside xrfm, boosting and SVC; --sets, --splits",
     "mars": "MARS: seconds and R2 beside the textbook and mars-earth, if that is installed",
-    "weightings_tables": "RKHS weightings: Tables 10 and 11 beside the published means",
     "weightings_mixture": "RKHS weightings: mixed alphas against the best one, on other data",
     "laplacian_labels": "kernel Laplacian: few labels, beside graph methods and kernel ridge",
     "laplacian_scale": "kernel Laplacian: 105,000 unknowns, 100,000 points, dense solve",

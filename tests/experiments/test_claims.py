@@ -17,7 +17,9 @@ from kernlens.experiments.claims import (
     below,
     better,
     interval,
+    measured,
     similar,
+    slopes,
 )
 
 A, B = {"method": "A"}, {"method": "B"}
@@ -119,3 +121,28 @@ def test_the_interval_is_students():
     wanted = stats.t.interval(0.95, 6, values.mean(), stats.sem(values))
     np.testing.assert_allclose(interval(values), wanted)
     assert interval([1.0]) == (-math.inf, math.inf)
+
+
+def test_slopes_are_powers_of_every_repetition():
+    rows = [
+        {"method": "A", "seed": seed, "n": n, "risk": (3.0 + seed) * n**power}
+        for seed, power in enumerate((-0.5, -1.0))
+        for n in (10, 30, 100)
+    ]
+    rows += [{"method": "B", "seed": 0, "n": 10, "risk": 1.0}]
+    found = slopes(rows, "n", "risk", A)
+    assert found == pytest.approx({0: -0.5, 1: -1.0})
+    # One point has no slope.
+    assert slopes(rows, "n", "risk", B) == {}
+
+
+def test_numbers_that_a_rule_makes_itself_are_compared_like_scores():
+    values = (0.9, 1.1, 1.0, 1.05)
+    assert measured("x", values, above=0.5).outcome == HOLDS
+    assert measured("x", values, below=0.5).outcome == FAILS
+    assert measured("x", values, above=1.0).outcome == UNCLEAR
+    assert measured("x", values, above=0.5, below=1.5).outcome == HOLDS
+    assert measured("x", values[:1], above=0.5).outcome == UNCLEAR
+    assert measured("x", values[:1], above=0.5, certain=True).outcome == HOLDS
+    assert measured("x", []).outcome == UNCLEAR
+    assert measured("x", values).mean == pytest.approx(np.mean(values))

@@ -67,14 +67,16 @@ def test_a_quick_cell_has_the_same_claims_as_a_full_one(name):
         rows = rows_like(name, settings, rng.uniform)
         for claim in one.claims:
             for evidence in claim.judge(rows).evidence:
-                # Single starts of the toy have no chance in them.
-                least = 1 if name == "hkrr-4" else 2
+                # Single starts of the toy, and fits without noise, have no chance in them.
+                least = 1 if name in ("hkrr-4", "laplacian-4") else 2
                 assert evidence.n >= least, (scale, claim.text, evidence.text)
 
 
-def test_a_second_run_gives_the_same_table_to_the_last_digit(tmp_path):
-    first, _ = run_tiny("bkernn-3", tmp_path / "one")
-    second, watcher = run_tiny("bkernn-3", tmp_path / "two", n_jobs=2)
+@pytest.mark.parametrize("name", ["bkernn-3", "weightings-figures-5-6"])
+def test_a_second_run_gives_the_same_table_to_the_last_digit(name, tmp_path):
+    """Also where what several cells share is kept by each process."""
+    first, _ = run_tiny(name, tmp_path / "one")
+    second, watcher = run_tiny(name, tmp_path / "two", n_jobs=2)
     assert len(watcher.ran) == len(first.collected.finished)
     tables = [(tmp_path / name / "table.csv").read_bytes() for name in ("one", "two")]
     assert tables[0] == tables[1]

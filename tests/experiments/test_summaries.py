@@ -59,6 +59,9 @@ def test_published_means_are_met_within_their_spread_or_beaten():
     assert Mean(0.77, 0.01, 5, 0.7829).meets(lower=False)
     assert not Mean(0.76, 0.01, 5, 0.7829).meets(lower=False)
     assert Mean(0.76, math.nan, 1, 0.7829).meets(lower=False) is None
+    # What was published is rounded.
+    assert not Mean(0.1704, 0.001, 5, 0.170, 0.0).meets(lower=True)
+    assert Mean(0.1704, 0.001, 5, 0.170, 0.0).meets(lower=True, rounding=0.0005)
     n_met, n_all, missed = met(summarize([*rows(0.7, 0.7), *rows(0.9, method="x")], FORM), FORM)
     assert (n_met, n_all) == (0, 1)
     assert missed == ["mechanism few features, method ours: r2 0.700, published 0.783"]
@@ -72,7 +75,7 @@ def test_published_numbers_cite_their_paper_and_are_found(name):
     assert form.published is not None
     path = resources.files("kernlens.experiments") / "published" / form.published
     first, *lines = path.read_text("utf-8").splitlines()
-    assert first.startswith("# ") and "Journal" in first
+    assert first.startswith(f"# {EXPERIMENTS[name].paper.citation.rstrip('.')}, ")
     facts = list(csv.DictReader(lines))
     rows = rows_like(name, EXPERIMENTS[name].scales["full"], lambda: 0.0)
     found = summarize(rows, form)

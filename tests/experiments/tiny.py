@@ -15,6 +15,13 @@ from kernlens.experiments.journal import Finished
 from kernlens.experiments.registry import EXPERIMENTS
 from kernlens.experiments.results import Outcome, reproduce
 
+#: Of the tables of RKHS weightings, and of the other methods in two of them.
+WEIGHTINGS: dict[str, Any] = {
+    **{"n_widths": 1, "search_rows": 40, "search_seeds": 1, "exact_rows": 40, "T": 10},
+    "search_T": 10,
+    **{"seeds": [0, 1], "default_seeds": []},
+}
+RIVALS: dict[str, Any] = {"draws": 2, "folds": 2, "rival_rows": 40, "most_rows": 60}
 #: What is changed of the quick settings.
 TINY: dict[str, dict[str, Any]] = {
     "bkernn-1": {
@@ -52,6 +59,37 @@ TINY: dict[str, dict[str, Any]] = {
         **{"seeds": [0], "default_seeds": [0]},
     },
     "hkrr-3": {"sizes": [60], "dimensions": [3], "steps": 2, "seeds": [0]},
+    "weightings-figure-1": {"sizes": [10], "exact_rows": 30, "seeds": [0]},
+    "weightings-figure-2": {"sizes": [10, 20], "seeds": [0]},
+    "weightings-figures-3-4": {
+        **{"sets": ["wine"], "powers": [-3.0, 0.0, 1.0], "T": 10, "seeds": [0, 1]},
+    },
+    "weightings-table-10": {"sets": ["cancer"], **WEIGHTINGS},
+    "weightings-table-11": {"sets": ["wine"], **WEIGHTINGS},
+    "weightings-table-12": {"sets": ["cancer"], **WEIGHTINGS, **RIVALS},
+    "weightings-table-13": {"sets": ["wine"], **WEIGHTINGS, **RIVALS},
+    "weightings-errata": {"sets": ["wine"], "kappas": [10.0], "T": 20, "seeds": [0, 1]},
+    "weightings-figures-5-6": {
+        **{"sets": ["wine", "conductivity"], "sizes": [5], **WEIGHTINGS},
+    },
+    "weightings-figures-7-8": {"sets": ["wine"], "points": [100, 200], "seeds": [0]},
+    "weightings-figures-9-10": {
+        **{"sets": ["wine"], "T": 20, "thetas": [0.5], "most_rows": 60, "seeds": [0]},
+    },
+    "weightings-rates": {"sizes": [10, 20], "seeds": [0, 1]},
+    "laplacian-1": {"sizes": [20, 40], "columns": [1], "more_seeds": [0, 1]},
+    "laplacian-2": {"sizes": [20, 40], "columns": [1], "more_seeds": [0, 1]},
+    "laplacian-3": {"columns": [2], "seeds": [0]},
+    "laplacian-4": {
+        **{
+            "powers": [-5.0, -4.0],
+            "n_grid": 20,
+            "grids": [10, 20],
+            "sizes": [20, 30],
+            "n_centers": 10,
+        },
+        **{"seeds": [0, 1]},
+    },
     "hkrr-4": {"curves": ["square"], "n_starts": 3, "n_cells": 3, "seeds": [0, 1]},
 }
 #: Labels of the lines of a cell that has several.
@@ -61,8 +99,15 @@ LABELS: dict[str, Callable[[Cell], list[dict[str, Any]]]] = {
     ],
     "regfeal-3": lambda cell: [{"iteration": iteration} for iteration in cell["iterations"]],
 }
+LABELS |= {
+    "weightings-figures-7-8": lambda cell: [{"features": point} for point in cell["points"]],
+    "weightings-figures-9-10": lambda cell: [{"kept": kept} for kept in (5, 10, 20, 50)],
+    "laplacian-3": lambda cell: [{"setting": "one"}, {"setting": "two"}],
+}
 #: Scores that claims look at and tables do not show.
-HIDDEN = {"gap", "n_above", "third_share"}
+HIDDEN = {"gap", "n_above", "third_share", "bounds_apart", "bound_over_gap"}
+#: Curves that claims look at: seconds of the parts of a fit, and training rows.
+N_PARTS, MANY_ROWS = 3, 20_000
 
 
 def rows_like(name: str, settings: Any, value: Callable[[], float]) -> list[dict[str, Any]]:
@@ -70,7 +115,13 @@ def rows_like(name: str, settings: Any, value: Callable[[], float]) -> list[dict
     one = EXPERIMENTS[name]
     labels = LABELS.get(name, lambda cell: [{}])
     return [
-        {**cell, **label, **{score: value() for score in (*one.table.scores, *sorted(HIDDEN))}}
+        {
+            **cell,
+            **label,
+            **{score: value() for score in (*one.table.scores, *sorted(HIDDEN))},
+            "seconds": [value() + 0.1 for _ in range(N_PARTS)],
+            "rows": [MANY_ROWS],
+        }
         for cell in one.cells(settings)
         for label in labels(cell)
     ]
@@ -97,7 +148,10 @@ def tiny(name: str) -> Experiment:
 
 
 def make_data(folder: Path) -> DataFolder:
-    """A folder with one of the data sets of Experiment 6, drawn; the other is missing."""
+    """A folder with drawn data: one of the sets of Experiment 6, and two with other names.
+
+    What else an experiment needs is missing.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     (folder / "bkernn_exp6").mkdir(parents=True)
@@ -108,6 +162,9 @@ def make_data(folder: Path) -> DataFolder:
         train_idx=np.arange(40),
         test_idx=np.arange(40, 60),
     )
+    for name, y in (("abalone", X[:, 1]), ("mnist17", (X[:, 0] > 0.0).astype(int))):
+        test_mask = np.arange(60)[:, None] >= 40
+        np.savez(folder / f"{name}.npz", X=X, y=y, test_mask=test_mask)
     return DataFolder(folder)
 
 

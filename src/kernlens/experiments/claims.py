@@ -141,6 +141,39 @@ def below(
     )
 
 
+def measured(
+    text: str,
+    values: Iterable[float],
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    certain: bool = False,
+) -> Evidence:
+    """Whether the mean of numbers, one for each repetition, is above one number or below another.
+
+    For what a rule makes of several rows of a repetition itself, such as a slope.
+    """
+    found = np.array(list(values), dtype=float)
+    low, high = interval(found, certain)
+    return _evidence(
+        text, found, _told(low > above and high < below, high <= above or low >= below)
+    )
+
+
+def slopes(rows: Rows, x: str, score: str, where: Where, *, unit: str = "seed") -> dict[Any, float]:
+    """Slope of log(score) against log(x) by least squares, in every repetition."""
+    points: dict[Any, list[tuple[float, float]]] = {}
+    for row in rows:
+        if matches(row, where) and row.get(score) is not None:
+            points.setdefault(row[unit], []).append((row[x], row[score]))
+    found = {}
+    for key, pairs in points.items():
+        at, values = np.log(np.array(pairs)).T
+        if np.ptp(at) > 0.0:
+            found[key] = float(np.polyfit(at, values, 1)[0])
+    return found
+
+
 def interval(values: Any, certain: bool = False) -> tuple[float, float]:
     """Student's interval of a mean; infinite for fewer than two values, a point if certain."""
     values = np.asarray(values, dtype=float)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from kernlens.experiments.contract import Row
 from kernlens.plotting._style import tidy
@@ -13,6 +14,23 @@ from kernlens.plotting._style import tidy
 #: The Okabe-Ito palette, told apart with every common colour blindness.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+
+
+def grid_of_panels(figure: Figure, n_panels: int, most_columns: int) -> list[Axes]:
+    """So many panels, at most some side by side; the places that are left over stay empty."""
+    columns = max(1, min(most_columns, n_panels))
+    panels = list(figure.subplots(-(-n_panels // columns), columns, squeeze=False).ravel())
+    for ax in panels[n_panels:]:
+        ax.set_axis_off()
+    return panels[:n_panels]
+
+
+def label_sizes(ax: Axes, sizes: Iterable[float]) -> None:
+    """A logarithmic axis whose marks are the sizes that were run."""
+    ax.set_xscale("log")
+    ticks = sorted(set(sizes))
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.xaxis.minorticks_off()
 
 
 def draw_means(

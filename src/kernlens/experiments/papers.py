@@ -18,3 +18,11 @@ REGFEAL = Paper(
     "B. Follain, U. Simsekli, F. Bach, Nonparametric linear feature learning in regression through "
     "regularisation, Electronic Journal of Statistics, 2024.",
 )
+RKHS_WEIGHTINGS = Paper(
+    "RKHS weightings",
+    "Using RKHS weight functions in random feature models (anonymous at the time).",
+)
+KERNEL_LAPLACIAN = Paper(
+    "Kernel Laplacian",
+    "V. Cabannes, Kernel ridge regression with kernel Laplacian regularization, 2024.",
+)

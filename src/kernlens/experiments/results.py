@@ -139,7 +139,8 @@ def _times(finished: Sequence[Finished]) -> str:
         cells = [method, str(len(members)), f"{_average([one.seconds for one in members]):.3f}"]
         for name in names:
             lists = [line.times for one in members for line in one.measured]
-            cells.append(f"{_average([times[name] for times in lists if name in times]):.4f}")
+            seconds = [times[name] for times in lists if name in times]
+            cells.append(f"{_average(seconds):.4f}" if seconds else "")
         lines.append(cells)
     return summaries.as_csv(["method", "cells", "seconds_of_a_cell", *names], lines)
 

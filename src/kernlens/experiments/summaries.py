@@ -32,6 +32,8 @@ class TableForm:
         Methods whose means should meet published ones, to the paper's names of them.
     lower : bool
         Whether lower scores are better.
+    rounding : float
+        Half a unit of the last digit of the published means.
     """
 
     by: Sequence[str]
@@ -39,6 +41,7 @@ class TableForm:
     published: str | None = None
     known_as: Mapping[str, str] = field(default_factory=dict)
     lower: bool = False
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,12 @@ class Mean:
     published: float | None = None
     published_spread: float | None = None
 
-    def meets(self, lower: bool) -> bool | None:
+    def meets(self, lower: bool, rounding: float = 0.0) -> bool | None:
         """Whether it is within the spread of the published mean, or better.
 
         Where the paper has no spread, two standard errors of ours take its place; None where
-        nothing was published, or there is no spread at all.
+        nothing was published, or there is no spread at all. What rounding may have taken from the
+        published mean is added to the spread.
         """
         if self.published is None:
             return None
@@ -65,7 +69,7 @@ class Mean:
         if not math.isfinite(spread):
             return None
         gain = self.value - self.published
-        return (-gain if lower else gain) >= -spread
+        return (-gain if lower else gain) >= -(spread + rounding)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def summarize(rows: Iterable[Mapping[str, Any]], form: TableForm) -> list[Line]:
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in form.by), []).append(row)
-    known = _published(form)
+    known = published_numbers(form)
     lines = []
     for labels, members in groups.items():
         named = dict(zip(form.by, labels, strict=True))
@@ -96,7 +100,7 @@ def met(lines: Iterable[Line], form: TableForm) -> tuple[int, int, list[str]]:
     n_met, n_all, missed = 0, 0, []
     for line in lines:
         for score, mean in line.means.items():
-            answer = mean.meets(form.lower)
+            answer = mean.meets(form.lower, form.rounding)
             if answer is None:
                 continue
             n_all, n_met = n_all + 1, n_met + answer
@@ -159,7 +163,8 @@ def _mean(rows: Sequence[Mapping[str, Any]], score: str, facts: Mapping[str, str
     )
 
 
-def _published(form: TableForm) -> dict[tuple[str, ...], dict[str, str]]:
+def published_numbers(form: TableForm) -> dict[tuple[str, ...], dict[str, str]]:
+    """Lines of the file of published numbers, by the texts of their labels."""
     if form.published is None:
         return {}
     path = resources.files("kernlens.experiments") / "published" / form.published
