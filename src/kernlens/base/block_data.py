@@ -6,15 +6,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernlens._array import FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens._warnings import warn
 from kernlens.base.columns import Columns
+from kernlens.base.linear_part import LinearPart, plain_inputs
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in
-from kernlens.blocks.block import Block
-from kernlens.blocks.survey import Survey
+from kernlens.blocks.block import Block, some_rows
+from kernlens.blocks.moments import Moments
+from kernlens.blocks.survey import Survey, fold_of
 from kernlens.blocks.table import BlockTable
 from kernlens.fits.linear_ridge import LinearRidge
+
+#: One of so many folds of all rows is held out to choose by.
+N_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -27,28 +33,30 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class InUnits:
-    """From blocks in the units of the user to those of a fit."""
+    """From blocks in the units of the user to those of a fit, beside a line if there is one."""
 
     columns: Columns
     targets: Targets
     weight_unit: float
+    linear: LinearPart | None = None
 
     def __call__(self, block: Block) -> Block:
-        X, y = self.columns.apply(block.X), self.targets.apply(block.y)
-        return replace(block, X=X, y=y, weights=block.weights / self.weight_unit)
+        y = block.y
+        if self.linear is not None:
+            y = y - self.linear.values(plain_inputs(self.columns, block.X))
+        X, weights = self.columns.apply(block.X), block.weights / self.weight_unit
+        return replace(block, X=X, y=self.targets.apply(y), weights=weights)
 
 
 @dataclass(frozen=True)
-class RestOfLine:
-    """From targets to what a line leaves of them, in units of their own."""
+class FoldOf:
+    """From blocks to their rows in a fold, or to all others; it goes by content alone."""
 
-    ridge: LinearRidge
-    n_columns: int
-    targets: Targets
+    held_out: bool
 
     def __call__(self, block: Block) -> Block:
-        rest = block.y - self.ridge(block.X[:, : self.n_columns])
-        return replace(block, y=self.targets.apply(rest))
+        # Of the user's units: the last digits of others depend on the order of sums.
+        return some_rows(block, (fold_of(block.X, N_FOLDS) == 0) == self.held_out)
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,9 @@ class FitTable:
 
     Attributes
     ----------
-    table : BlockTable
-        In the units of the fit.
+    encoded : BlockTable
+        In the units of the user.
+    units : InUnits
     n_rows : int
     total : float
         Sum of the weights, the effective number of rows.
@@ -66,15 +75,28 @@ class FitTable:
         The largest weight.
     """
 
-    table: BlockTable
+    encoded: BlockTable
+    units: InUnits
     n_rows: int
     total: float
     largest: float
 
-    def rest_of(self, ridge: LinearRidge, columns: Columns, targets: Targets) -> FitTable:
-        """The same with what a line leaves of the targets."""
-        step = RestOfLine(ridge, columns.n_varying, targets)
-        return replace(self, table=self.table.through(step))
+    @classmethod
+    def of(cls, found: Surveyed, units: InUnits) -> FitTable:
+        """All rows of a table in units that were measured."""
+        survey, unit = found.survey, units.weight_unit
+        return cls(
+            found.table, units, survey.n_rows, survey.columns.total / unit, survey.largest / unit
+        )
+
+    @property
+    def table(self) -> BlockTable:
+        """The rows in the units of the fit."""
+        return self.encoded.through(self.units)
+
+    def part(self, *, held_out: bool) -> BlockTable:
+        """The fifth of the rows that is held out to choose by, or the others."""
+        return self.encoded.through(FoldOf(held_out)).through(self.units)
 
 
 @dataclass(frozen=True)
@@ -87,35 +109,20 @@ class TableUnits:
         The sample in the units of the user, with weights in those of the fit.
     columns : Columns
     targets : Targets
-    table : FitTable
     """
 
     rows: CanonicalRows
     columns: Columns
     targets: Targets
-    table: FitTable
 
     @classmethod
-    def of(
-        cls, found: Surveyed, columns: Columns, targets: Targets, standardize: bool
-    ) -> TableUnits:
-        """With columns as those of the sample, which get the means and deviations of all rows."""
-        survey = found.survey
-        columns = _with_moments_of_all(columns, survey, standardize)
-        unit = survey.weight_unit
-        rows = replace(survey.sample, weights=survey.sample.weights / unit)
+    def of(cls, rows: CanonicalRows, columns: Columns, targets: Targets) -> TableUnits:
+        """With columns and targets in units of all rows; rows and inputs get an order."""
         order = order_to_learn_in(rows, columns, targets)
-        columns = columns.in_order(order.columns)
-        whole = FitTable(
-            found.table.through(InUnits(columns, targets, unit)),
-            survey.n_rows,
-            survey.n_effective,
-            survey.largest / unit,
-        )
-        return cls(rows.in_order(order.rows), columns, targets, whole)
+        return cls(rows.in_order(order.rows), columns.in_order(order.columns), targets)
 
 
-def _with_moments_of_all(columns: Columns, survey: Survey, standardize: bool) -> Columns:
+def with_moments_of_all(columns: Columns, survey: Survey, standardize: bool) -> Columns:
     """Units of all rows, for the columns that vary among those of the sample."""
     used = np.isin(np.arange(len(columns.mean)), columns.used)
     rare = np.flatnonzero(survey.columns.varies & ~used)
@@ -126,3 +133,17 @@ def _with_moments_of_all(columns: Columns, survey: Survey, standardize: bool) ->
         )
     scale = np.where(used, survey.columns.scale, 1.0) if standardize else columns.scale
     return replace(columns, mean=survey.columns.center, scale=scale)
+
+
+def moments_beside(block: Block, columns: Columns, targets: Targets, ridge: LinearRidge) -> Moments:
+    """Moments of what a line leaves of the targets of a block in the units of the user."""
+    rest = targets.apply(block.y) - ridge(plain_inputs(columns, block.X))
+    return Moments.of(rest.T, block.weights)
+
+
+def moments_of_features(block: Block, columns: Columns, loadings: FloatArray) -> Moments:
+    """Moments of the learned features of a block in the units of the user.
+
+    `loadings` are directions (n_directions, n_varying) among standardised columns.
+    """
+    return Moments.of(plain_inputs(columns, block.X) @ loadings.T, block.weights)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernlens._array import FloatArray
 from kernlens._validation import check_classes
 from kernlens.base.arrays import regression_targets
 from kernlens.blocks.block import Block
@@ -41,6 +42,64 @@ class NumberedLabels:
         columns = block.y.reshape(len(block.y), -1).T
         numbers = [np.searchsorted(c, y) for c, y in zip(self.classes, columns, strict=True)]
         return replace(block, y=np.array(numbers, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class LabelTotals:
+    """The labels of a table with one target, and the sums of the weights of their rows.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        Sorted.
+    totals : ndarray of shape (n_classes,)
+        Positive.
+    """
+
+    labels: NDArray[Any]
+    totals: FloatArray
+
+    @classmethod
+    def of(cls, table: BlockTable, estimator: str) -> LabelTotals:
+        """Of all rows of positive weight; two passes."""
+        found = labels_of(table, estimator)
+        if len(found) != 1:
+            raise ValueError(f"y has {len(found)} targets; {estimator} takes one column of labels.")
+        (totals,) = table.through(NumberedLabels(found)).sum(_totals, len(found[0]))
+        return cls(found[0], totals)
+
+
+def _totals(block: Block, n_classes: int) -> tuple[FloatArray]:
+    present = block.weights > 0.0
+    numbers = block.y[0, present].astype(np.intp)
+    totals: FloatArray = np.bincount(numbers, block.weights[present], n_classes).astype(np.float64)
+    return (totals,)
+
+
+@dataclass(frozen=True)
+class LabelTargets:
+    """From blocks with labels to blocks with targets and weights that follow from them.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        Sorted.
+    targets : ndarray of shape (n_targets, n_classes)
+        Of a row of every class.
+    factors : ndarray of shape (n_classes,)
+        What the weights of rows are multiplied by.
+    """
+
+    labels: NDArray[Any]
+    targets: FloatArray
+    factors: FloatArray
+
+    def __call__(self, block: Block) -> Block:
+        block = NumberedLabels((self.labels,))(block)
+        # A label that only rows of weight zero have may have a number beyond the last one.
+        numbers = np.minimum(block.y[0].astype(np.intp), len(self.labels) - 1)
+        weights = block.weights * self.factors[numbers]
+        return replace(block, y=self.targets[:, numbers], weights=weights)
 
 
 def labels_of(table: BlockTable, estimator: str) -> tuple[NDArray[Any], ...]:

@@ -41,18 +41,27 @@ class FitShape:
         Functions that are fitted together: one for two classes.
     quadratic : bool
         Whether the loss is the squared one.
+    n_all : int
+        Rows of the table in blocks that the rows are a sample of; 0 where they are all.
     """
 
     n_rows: int
     n_columns: int
     n_targets: int = 1
     quadratic: bool = True
+    n_all: int = 0
+
+    @property
+    def n_counted(self) -> int:
+        """Rows that work is for: all of them."""
+        return self.n_all or self.n_rows
 
     @classmethod
     def of(cls, data: FitData) -> FitShape:
         """That of a fit which is about to begin."""
         n_rows, n_columns = data.rows.X.shape
-        return cls(n_rows, n_columns, len(data.rows.y), data.loss.quadratic)
+        n_all = 0 if data.found is None else data.n_rows
+        return cls(n_rows, n_columns, len(data.rows.y), data.loss.quadratic, n_all)
 
 
 class EstimatesMixin:

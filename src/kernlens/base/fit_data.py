@@ -13,9 +13,10 @@ from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
 from kernlens._reports import Report
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable, InUnits, Surveyed
 from kernlens.base.columns import Columns
 from kernlens.base.learner import Learner
-from kernlens.base.linear_part import LinearPart
+from kernlens.base.linear_part import LinearPart, plain_inputs
 from kernlens.base.targets import Targets
 from kernlens.losses import Loss
 
@@ -49,6 +50,8 @@ class FitData:
     linear : LinearPart or None
         What predictions have beside the function that is learned; its slopes were taken off the
         targets.
+    found : Surveyed or None
+        The table in blocks that the rows are a sample of; None where they are all.
     """
 
     rows: CanonicalRows
@@ -61,6 +64,30 @@ class FitData:
     kept_seed: int | None = None
     plain: FloatArray | None = None
     linear: LinearPart | None = None
+    found: Surveyed | None = None
+
+    @property
+    def table(self) -> FitTable | None:
+        """All rows, of which those here are a sample; None where they are all."""
+        if self.found is None:
+            return None
+        units = InUnits(self.columns, self.targets, self.weight_unit, self.linear)
+        return FitTable.of(self.found, units)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows; of a table the effective one, as if repeated rows were merged."""
+        return len(self.rows.X) if self.table is None else round(self.table.total)
+
+    @property
+    def plain_range(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest standardised columns of all rows, (n_varying,) each."""
+        assert self.plain is not None
+        if self.found is None:
+            return self.plain.min(axis=0), self.plain.max(axis=0)
+        ends = self.found.survey.columns.low, self.found.survey.columns.high
+        low, high = plain_inputs(self.columns, np.array(ends))
+        return low, high
 
     @lazy
     def seed(self) -> int:

@@ -31,6 +31,7 @@ from kernlens._rows import CanonicalRows, canonical_rows
 from kernlens._validation import check_enough_rows, check_memory
 from kernlens._warnings import warn
 from kernlens.base.arrays import class_numbers, validated
+from kernlens.base.block_fitting import BlockFittingMixin
 from kernlens.base.callbacks import CallbackSupportMixin
 from kernlens.base.columns import Columns
 from kernlens.base.contract import FeatureLearnerMixin
@@ -61,7 +62,12 @@ ROUNDING = 1e-6
 
 @lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(
-    LinearPartMixin, EstimatesMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin
+    BlockFittingMixin,
+    LinearPartMixin,
+    EstimatesMixin,
+    FeatureLearnerMixin,
+    CallbackSupportMixin,
+    SavedMixin,
 ):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
@@ -138,7 +144,10 @@ class FittingMixin(
         weights : ndarray of shape (n_samples,)
         loss : Loss
         """
-        data = self._prepare(X, y, weights, loss)
+        self._fit_data(self._prepare(X, y, weights, loss))
+
+    def _fit_data(self, data: FitData) -> None:
+        """Fit on rows in the units of the fit."""
         ridge = self._ridge_beside(data)
         if ridge is not None and self._line_always:
             data = self._without_line(data, ridge)
@@ -174,6 +183,7 @@ class FittingMixin(
                 learned = self._calibrate_or_keep(learner, learned)
             line = self._line(data, learned)
             learned = self._count_or_keep(data, learner, learned, line)
+            learned, line = self._from_all_rows(fit, learned, line)
             self._store_fit(data, fit.plan, learned, line)
             if reporter is not None:
                 reporter.conclude(learned.n_iter, learned.objective, self._copy)
@@ -243,7 +253,12 @@ class FittingMixin(
         rows, unit = written.in_order(order.rows).with_relative_weights()
         del written
         columns = self._measure_columns(rows).in_order(order.columns)
-        targets = self._measure_targets(rows)
+        return self._data_of(rows, columns, self._measure_targets(rows), unit, loss)
+
+    def _data_of(
+        self, rows: CanonicalRows, columns: Columns, targets: Targets, unit: float, loss: Loss
+    ) -> FitData:
+        """What is learned from, of rows of the user in the order that they are learned in."""
         by_class = is_classifier(self) and not loss.quadratic
         strata = class_numbers(rows.y) if by_class else None
         learned_from = rows_to_learn_from(rows, columns, targets)
@@ -337,8 +352,13 @@ class FittingMixin(
     def _store_feature_range(self, data: FitData) -> None:
         """Keep the range of the learned features of the rows."""
         self.feature_range_ = np.zeros((2, self.n_directions_))
-        if data.plain is not None and self.n_directions_:
-            features = data.plain @ self.loadings_[:, data.columns.used].T
+        if data.plain is None or not self.n_directions_:
+            return
+        loadings = self.loadings_[:, data.columns.used]
+        if data.found is not None:
+            self._store_range_of_all(data, loadings)
+        else:
+            features = data.plain @ loadings.T
             self.feature_range_[:] = features.min(axis=0), features.max(axis=0)
 
     # The fitted model

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from kernlens._result import Status
 from kernlens._rows import CanonicalRows
 from kernlens.base.function import FittedFunction
 from kernlens.base.search import SearchRecord
+
+if TYPE_CHECKING:
+    from kernlens.base.block_data import FitTable
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,13 @@ class Learner(ABC, Generic[Outcome]):
         self, rows: CanonicalRows, strata: IntArray | None, learned: Outcome
     ) -> Directions:
         """Learn directions from other rows, with the settings that were chosen."""
+
+    def fit_all(self, table: FitTable, learned: Outcome) -> Outcome:
+        """Learn again from all rows of a table what sums over its blocks say.
+
+        `learned` comes of the rows of this learner, a sample of the table.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no sums over blocks.")
 
     def finish_interrupted(self) -> Outcome:
         """Return the best so far after an interruption; without anything, interrupt again."""

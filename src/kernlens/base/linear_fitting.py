@@ -13,9 +13,11 @@ from kernlens._invariance import centered_digits
 from kernlens._reports import Reporter
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import moments_beside
 from kernlens.base.fit_data import Fit, FitData
 from kernlens.base.linear_part import FEWEST_ROWS, Line, LinearPart, held_out_error, wants_line
 from kernlens.base.targets import Targets
+from kernlens.blocks.moments import Moments
 from kernlens.fits.linear_ridge import LinearRidge, fit_linear_ridge
 
 #: Squared error of a line, for targets of standard deviation 1, that is made of lost digits.
@@ -48,6 +50,9 @@ class LinearPartMixin:
     def _measure_targets(self, rows: CanonicalRows) -> Targets: ...
 
     @abstractmethod
+    def _targets_of(self, moments: Moments) -> Targets: ...
+
+    @abstractmethod
     def _checked_plan(self, data: FitData) -> Any: ...
 
     @abstractmethod
@@ -64,6 +69,17 @@ class LinearPartMixin:
         if not self._line_always and not (suits and self._line_allowed):
             return None
         return fit_linear_ridge(data.plain[known], rows.y[:, known], rows.weights[known])
+
+    def _measure_rest(self, data: FitData, ridge: LinearRidge, rest: CanonicalRows) -> Targets:
+        """Units of what the line of `ridge` leaves of the targets, over all rows."""
+        if data.found is None:
+            return self._measure_targets(rest)
+        moments = data.found.table.fold(
+            moments_beside, Moments.merged, data.columns, data.targets, ridge
+        )
+        if ridge.error < ROUNDING:
+            moments = replace(moments, low=moments.mean, high=moments.mean)
+        return self._targets_of(moments)
 
     def _line(self, data: FitData, learned: Any) -> Line | None:
         """The linear part of a fit as its directions see it."""
@@ -90,13 +106,13 @@ class LinearPartMixin:
         if ridge.error < ROUNDING:
             # Missing targets stay missing.
             rest = replace(rest, y=0.0 * rest.y)
-        targets = self._measure_targets(rest)
+        targets = self._measure_rest(data, ridge, rest)
         return replace(
             data,
             rows=replace(rest, y=centered_digits(targets.apply(rest.y).T, rest.weights).T),
             targets=targets.of_rest(data.targets, ridge.offset),
             loss=data.loss.in_units_of(float(np.mean(targets.scale))),
-            linear=LinearPart.everywhere(ridge, data.targets.scale, data.plain),
+            linear=LinearPart.everywhere(ridge, data.targets.scale, data.plain_range),
         )
 
     def _beside_ridge(self, fit: Fit, ridge: LinearRidge, reporter: Reporter | None) -> Fit:
@@ -117,7 +133,7 @@ class LinearPartMixin:
             if self._predicts_better(other, fit, ridge):
                 return _beside_what_predicts(other)
         if ridge.beyond.any() and fit.data.plain is not None:
-            part = LinearPart.going_on(ridge, fit.data.targets.scale, fit.data.plain)
+            part = LinearPart.going_on(ridge, fit.data.targets.scale, fit.data.plain_range)
             return replace(fit, data=replace(fit.data, linear=part))
         return fit
 

@@ -13,6 +13,9 @@ from kernlens.base.learner import Directions, Learned
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.subspace import leading_directions, shares_of
 
+#: Lowest and highest inputs of the rows, (n_varying,) each.
+Ends = tuple[FloatArray, FloatArray]
+
 #: Share of the range of an input that its lost digits are less than.
 LOST_DIGITS = 1e-6
 #: Rows of a block of predictions.
@@ -55,18 +58,18 @@ class LinearPart:
     reach: float
 
     @classmethod
-    def everywhere(cls, ridge: LinearRidge, scale: FloatArray, inputs: FloatArray) -> LinearPart:
+    def everywhere(cls, ridge: LinearRidge, scale: FloatArray, ends: Ends) -> LinearPart:
         """The line of `ridge`, whose targets were divided by `scale`, with the range of inputs."""
         slopes = scale[:, None] * ridge.slopes
-        flat, low, high = np.zeros_like(slopes), inputs.min(axis=0), inputs.max(axis=0)
+        flat, (low, high) = np.zeros_like(slopes), ends
         # Inputs have lost their last digits: the rows themselves are within.
         slack = LOST_DIGITS * (high - low)
         return cls(slopes, flat, flat, low - slack, high + slack, REACH_OF_LINE)
 
     @classmethod
-    def going_on(cls, ridge: LinearRidge, scale: FloatArray, inputs: FloatArray) -> LinearPart:
+    def going_on(cls, ridge: LinearRidge, scale: FloatArray, ends: Ends) -> LinearPart:
         """The same, beyond the range and where rows at its ends show that slopes go on."""
-        line = cls.everywhere(ridge, scale, inputs)
+        line = cls.everywhere(ridge, scale, ends)
         below, above = scale[:, None] * ridge.beyond
         return replace(line, slopes=line.below, below=below, above=above, reach=REACH_BEYOND)
 

@@ -20,10 +20,15 @@ from kernlens.base.arrays import (
     encode_labels,
     regression_targets,
 )
+from kernlens.base.block_targets import LabelTargets, LabelTotals, numeric_targets
 from kernlens.base.callbacks import observed
 from kernlens.base.class_weights import class_weighted
 from kernlens.base.contract import all_or_nothing
+from kernlens.base.targets import Targets
+from kernlens.blocks import is_blocks
 from kernlens.blocks.lazily import lazy_on_dask
+from kernlens.blocks.moments import Moments
+from kernlens.blocks.table import BlockTable
 from kernlens.losses import Loss, SquaredLoss
 
 
@@ -35,13 +40,13 @@ class DecisionRegressorMixin(RegressorMixin):
 
     @all_or_nothing
     @observed
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the directions and the function.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), Dask collection or RowBlocks
+            Rows. With :class:`~kernlens.RowBlocks` there is no other argument.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets; several are fitted together and share their directions.
         sample_weight : array-like of shape (n_samples,) or None
@@ -52,6 +57,11 @@ class DecisionRegressorMixin(RegressorMixin):
         -------
         self
         """
+        if is_blocks(X):
+            table = self._open_blocks(X, y, sample_weight)
+            self._single_target = table.target_ndim == 1
+            self._fit_table(table.through(numeric_targets), self._make_loss)
+            return self
         X, y, weights = check_fit_arrays(
             self, X, y, sample_weight, dtype=self._precisions, multi_output=True, y_numeric=True
         )
@@ -59,6 +69,11 @@ class DecisionRegressorMixin(RegressorMixin):
         self._single_target = y.ndim == 1
         self._fit_encoded(X, targets, weights, self._make_loss(targets, weights))
         return self
+
+    def _targets_of(self, moments: Moments) -> Targets:
+        """Standardised targets of a table, and predictions within their range if that is wanted."""
+        targets = Targets(moments.center, moments.scale)
+        return targets.truncated(getattr(self, "truncate", None), moments.low, moments.high)
 
     def _make_loss(self, y: FloatArray, weights: FloatArray) -> Loss:
         """The loss of a row, for targets (n_targets, n_samples)."""
@@ -99,13 +114,13 @@ class DecisionClassifierMixin(ClassifierMixin):
 
     @all_or_nothing
     @observed
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the directions, the scores of the classes and their probabilities.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), Dask collection or RowBlocks
+            Rows. With :class:`~kernlens.RowBlocks` there is no other argument.
         y : array-like of shape (n_samples,)
             Labels of two or more classes, of any type scikit-learn takes.
         sample_weight : array-like of shape (n_samples,) or None
@@ -116,16 +131,34 @@ class DecisionClassifierMixin(ClassifierMixin):
         -------
         self
         """
+        if is_blocks(X):
+            self._fit_labelled_table(self._open_blocks(X, y, sample_weight))
+            return self
         X, y, weights = check_fit_arrays(self, X, y, sample_weight, dtype=self._precisions)
+        self._fit_encoded(X, *self._label_targets(y, weights))
+        return self
+
+    def _fit_labelled_table(self, table: BlockTable) -> None:
+        """Fit a table with labels; what follows from labels and weights does so from their sums."""
+        counted = LabelTotals.of(table, type(self).__name__)
+        targets, weights, loss = self._label_targets(counted.labels, counted.totals)
+        step = LabelTargets(counted.labels, targets, weights / counted.totals)
+        self._fit_table(table.through(step), lambda _y, _weights: loss)
+
+    def _label_targets(
+        self, y: NDArray[Any], weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Loss]:
+        """Targets (n_targets, n_samples), weights and loss that labels are learned by."""
         weights = class_weighted(self.class_weight, y, weights)
         labels = encode_labels(y, weights, type(self).__name__)
         self.classes_ = labels.classes
-        self._fit_labels(X, labels, weights)
-        return self
+        return self._fitted_to(labels, weights)
 
-    def _fit_labels(self, X: FloatArray, labels: EncodedLabels, weights: FloatArray) -> None:
-        """Fit the targets of a loss of classes; another family may fit other ones."""
-        self._fit_encoded(X, labels.targets, weights, labels.loss)
+    def _fitted_to(
+        self, labels: EncodedLabels, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Loss]:
+        """Those of a loss of classes; another family may fit other targets."""
+        return labels.targets, weights, labels.loss
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Log-odds of the second class, or one score per class.

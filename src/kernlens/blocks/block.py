@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._validation import LARGEST_VALUE
 
 
@@ -60,6 +60,18 @@ def make_block(X: Any, y: Any, weights: Any, number: int, n_features: int | None
                 f"{name}; partition both alike."
             )
     return Block(rows, targets, given, number)
+
+
+def some_rows(block: Block, rows: BoolArray) -> Block:
+    """The block with the rows of a mask (n_rows,); targets are numbers of a fit."""
+    if rows.all():
+        return block
+    return replace(block, X=block.X[rows], y=block.y[:, rows], weights=block.weights[rows])
+
+
+def present_rows(block: Block) -> Block:
+    """The block without rows of weight zero; targets are numbers of a fit."""
+    return some_rows(block, block.weights > 0.0)
 
 
 def check_block(block: Block) -> None:

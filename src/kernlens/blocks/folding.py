@@ -29,6 +29,15 @@ def add(one: tuple[FloatArray, ...], other: tuple[FloatArray, ...]) -> tuple[Flo
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
+def merge_present(
+    merge: Callable[[Value, Value], Value], one: Value | None, other: Value | None
+) -> Value | None:
+    """Merge two results, either of which may be missing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return merge(one, other)
+
+
 class Folding(Generic[Value]):
     """Joins results as they come, in the order of the blocks."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from kernlens._array import FloatArray
-from kernlens.blocks.block import Block
-from kernlens.blocks.folding import add
+from kernlens.blocks.block import Block, present_rows
+from kernlens.blocks.folding import add, merge_present
 
 Value = TypeVar("Value")
 
@@ -25,6 +26,16 @@ class Chain:
         for step in self.steps:
             block = step(block)
         return self.function(block, *args)
+
+
+@dataclass(frozen=True)
+class OfPresent:
+    """A function of blocks with rows, where others have no result."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, block: Block, *args: Any) -> Any:
+        return self.function(block, *args) if len(block) else None
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,16 @@ class BlockTable(ABC):
     ) -> Value:
         """What a function returns for every block, merged in an order that the blocks say alone."""
         return self._fold(Chain(self.steps, function), merge, args)
+
+    def fold_present(
+        self,
+        function: Callable[..., Value],
+        merge: Callable[[Value, Value], Value],
+        *args: Any,
+    ) -> Value | None:
+        """The same of rows of positive weight, which are all that it sees; None without any."""
+        present = self.through(present_rows)
+        return present.fold(OfPresent(function), partial(merge_present, merge), *args)
 
     def sum(
         self, function: Callable[..., tuple[FloatArray, ...]], *args: Any

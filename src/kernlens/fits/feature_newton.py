@@ -155,7 +155,7 @@ class FeatureNewton:
         Exact for one target; for several it keeps their sum, which the multinomial loss does not
         see, apart from the rest.
         """
-        factor = _factor_of(self._gram(curvature, positive=True), ridge)
+        factor = factor_of(self._gram(curvature, positive=True), ridge)
         return lambda r: cho_solve((factor, False), r.T, check_finite=False).T
 
     def _patience(self, root: CurvatureRoot) -> int:
@@ -179,7 +179,7 @@ class FeatureNewton:
             for s in range(t + 1):
                 matrix[t, :, s] = matrix[s, :, t] = self._gram(root.entries(t, s))
         n_unknowns = n_targets * p
-        factor = _factor_of(matrix.reshape(n_unknowns, n_unknowns), np.tile(ridge, n_targets))
+        factor = factor_of(matrix.reshape(n_unknowns, n_unknowns), np.tile(ridge, n_targets))
         of_means = self._inverse_of(root.mean_diagonal(n_targets), ridge)
 
         def solve(r: FloatArray) -> FloatArray:
@@ -211,7 +211,7 @@ class FeatureNewton:
         return float(np.linalg.norm(gradient)) / size
 
 
-def _factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
+def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
     """Upper Cholesky factor of ``matrix + diag(ridge)``, raised by rounding if it must be."""
     matrix.flat[:: len(matrix) + 1] += ridge
     rounding = 1e-15 * float(np.abs(matrix.diagonal()).max())

@@ -40,6 +40,7 @@ SECONDS_OF_A_STEP, SECONDS_OF_A_FIT = 8e-8, 4.7e-10
 class BaseHKRR(FittingMixin):
     """Everything of HKRR that does not depend on the kind of target."""
 
+    _learns_from_blocks = True
     _thrifty = (
         {"refit": 300},
         {"refit": None},
@@ -89,7 +90,7 @@ class BaseHKRR(FittingMixin):
     # From parameters to a learner
 
     def _plan(self, data: FitData) -> LearningPlan:
-        n_rows, n_inputs = data.rows.X.shape
+        n_inputs = data.rows.X.shape[1]
         given = self._given_map(data.columns)
         n_random, subspace = self._first_maps(n_inputs) if given is None else (0, False)
         centers = self._centers()
@@ -97,7 +98,7 @@ class BaseHKRR(FittingMixin):
             n_components=self._widths(given),
             alphas=_choices("alpha", self.alpha, float),
             centers=centers,
-            refit_centers=self._refit_centers(n_rows, centers.number),
+            refit_centers=self._refit_centers(FitShape.of(data), centers.number),
             n_random=n_random,
             subspace=subspace,
             screen=isinstance(self.init, str) and self.init == "auto",
@@ -142,13 +143,13 @@ class BaseHKRR(FittingMixin):
     def _constraint(self) -> Constraint:
         return Constraint() if self.constraint is None else self.constraint
 
-    def _refit_centers(self, n_rows: int, n_centers: int) -> int | None:
+    def _refit_centers(self, shape: FitShape, n_centers: int) -> int | None:
         if self.refit is None:
             return None
         if self.refit == "exact":
-            return n_rows
+            return shape.n_rows
         if self.refit == "auto":
-            affordable = int(np.sqrt(REFIT_WORK / n_rows))
+            affordable = int(np.sqrt(REFIT_WORK / shape.n_counted))
             return max(n_centers, int(np.clip(affordable, *REFIT_BOUNDS)))
         return int(self.refit)
 
@@ -172,7 +173,7 @@ class BaseHKRR(FittingMixin):
 
     def _memory_for(self, shape: FitShape) -> Memory:
         n_rows, first = shape.n_rows, self._centers().number
-        most_centers = min(max(first, self._refit_centers(n_rows, first) or 0), n_rows)
+        most_centers = min(max(first, self._refit_centers(shape, first) or 0), n_rows)
         return Memory(
             fit_bytes(n_rows, shape.n_columns, most_centers, held=not shape.quadratic),
             "lower refit or centers, or fit on fewer rows",
@@ -180,7 +181,7 @@ class BaseHKRR(FittingMixin):
 
     def _seconds_for(self, shape: FitShape) -> float:
         n, d, first = shape.n_rows, shape.n_columns, min(self._centers().number, shape.n_rows)
-        last = min(self._refit_centers(n, first) or 0, n)
+        last = min(self._refit_centers(shape, first) or 0, n)
         searched = min(n, SEARCHED_ROWS)
         steps = SECONDS_OF_A_STEP * searched * first * (first + d)
         return 1.0 + steps + SECONDS_OF_A_FIT * n * float(last) ** 2

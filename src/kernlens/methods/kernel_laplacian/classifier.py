@@ -169,8 +169,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
     @observed
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         X_unlabeled: ArrayLike | None = None,
     ) -> Self:

@@ -195,8 +195,8 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     @observed
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         X_unlabeled: ArrayLike | None = None,
     ) -> Self:

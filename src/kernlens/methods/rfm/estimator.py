@@ -42,6 +42,7 @@ SECONDS_OF_A_STEP, SECONDS_OF_A_FIT = 1.5e-9, 4.3e-10
 class BaseRFM(FittingMixin):
     """Everything of a recursive feature machine that does not depend on the kind of target."""
 
+    _learns_from_blocks = True
     _thrifty = ({"centers": 1000}, {"centers": 500}, {"centers": 200}, {"centers": 100})
 
     def __init__(
@@ -85,7 +86,7 @@ class BaseRFM(FittingMixin):
     # From parameters to a learner
 
     def _plan(self, data: FitData) -> MachinePlan:
-        n_rows, n_inputs = data.rows.X.shape
+        n_inputs = data.rows.X.shape[1]
         # Nothing is drawn, but a seed that is none is refused all the same.
         check_random_state(self.random_state)
         return MachinePlan(
@@ -93,7 +94,7 @@ class BaseRFM(FittingMixin):
             alphas=_choices("alpha", self.alpha, ALPHAS),
             widths=_choices("width", self.width, WIDTHS),
             n_updates=None if self.n_updates == "auto" else int(self.n_updates),
-            n_centers=self._n_centers(n_rows, data.loss.quadratic),
+            n_centers=self._n_centers(FitShape.of(data)),
             bounds=data.targets.inner_bounds,
         )
 
@@ -124,8 +125,9 @@ class BaseRFM(FittingMixin):
             several = [(one, full, bool(self.ranks)) for one, full in kinds]
         return tuple(Machine(_name(*one), *one) for one in several)
 
-    def _n_centers(self, n_rows: int, quadratic: bool) -> int | None:
-        """Number of centres; None if all rows are, and the loss is the squared one."""
+    def _n_centers(self, shape: FitShape) -> int | None:
+        """Number of centres; None if all rows are, or all of a sample."""
+        n_rows, quadratic = shape.n_counted, shape.quadratic
         most = EXACT_ROWS if quadratic else EXACT_ROWS_OF_CLASSES
         if self.centers == "all" or (self.centers == "auto" and n_rows <= most):
             n_centers = n_rows
@@ -134,16 +136,16 @@ class BaseRFM(FittingMixin):
             n_centers = int(np.clip(np.sqrt(work / n_rows), *bounds))
         else:
             n_centers = int(self.centers)
-        return None if n_centers >= n_rows else n_centers
+        return None if n_centers >= shape.n_rows else n_centers
 
     def _memory_for(self, shape: FitShape) -> Memory:
-        n_centers = self._n_centers(shape.n_rows, shape.quadratic)
+        n_centers = self._n_centers(shape)
         n_bytes = fit_bytes(shape.n_rows, shape.n_columns, n_centers, held=not shape.quadratic)
         return Memory(n_bytes, "lower centers, or fit on fewer rows")
 
     def _seconds_for(self, shape: FitShape) -> float:
         n, d = shape.n_rows, shape.n_columns
-        p = self._n_centers(n, shape.quadratic) or n
+        p = self._n_centers(shape) or n
         # Settings are compared on fewer rows than the last fit has.
         searched = min(n, SEARCHED_ROWS)
         steps = len(self._machines(d)) * SECONDS_OF_A_STEP * (searched + d) * searched**2

@@ -23,7 +23,7 @@ from kernlens.base.class_weights import class_weighted, refuse_balanced
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.learner import Learner
 from kernlens.base.predictions import DecisionClassifierMixin
-from kernlens.losses import SquaredLoss
+from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.rkhs_weightings.kitchen_sinks import BaseKitchenSinks
 from kernlens.methods.rkhs_weightings.parameters import (
     KITCHEN_SINKS_CLASSIFIER_PARAMETERS,
@@ -39,10 +39,12 @@ class RandomFeatureClassifierMixin(CalibratedMixin, DecisionClassifierMixin):
     Scores are turned into log-odds by what rows that were left out say of them.
     """
 
-    def _fit_labels(self, X: FloatArray, labels: EncodedLabels, weights: FloatArray) -> None:
+    def _fitted_to(
+        self, labels: EncodedLabels, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Loss]:
         targets = plus_minus_one(labels.targets)
         weights, self.shift_ = evened(targets, weights)
-        self._fit_encoded(X, targets, weights, SquaredLoss())
+        return targets, weights, SquaredLoss()
 
     def _calibrate(self, learner: Learner[Any], learned: Any) -> None:
         rows = learner.left_out(learned)

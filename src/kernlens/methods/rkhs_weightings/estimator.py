@@ -16,6 +16,7 @@ from kernlens.base.columns import Columns
 from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
+from kernlens.blocks.block import Block
 from kernlens.methods.rkhs_weightings.function import (
     FeatureFunction,
     KernelFunction,
@@ -27,6 +28,8 @@ from kernlens.methods.rkhs_weightings.options import FunctionalGradient, PaperAl
 from kernlens.methods.rkhs_weightings.plan import LearnedWeighting, Limits, WeightingPlan
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
 
+#: More than the exact kernel is chosen for.
+MANY_ROWS = 2**60
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
 SECONDS_PER_OPERATION = 5e-10
 
@@ -51,7 +54,16 @@ class SeenRows:
     total: float
 
     @classmethod
-    def of(cls, rows: CanonicalRows) -> SeenRows:
+    def of_fit(cls, data: FitData) -> SeenRows:
+        """Measure all rows of a fit."""
+        if data.table is None:
+            return cls.of(data.rows)
+        seen = data.table.table.fold_present(cls.of, cls.merged)
+        assert seen is not None
+        return seen
+
+    @classmethod
+    def of(cls, rows: CanonicalRows | Block) -> SeenRows:
         """Measure rows of inputs."""
         radius = float(np.sqrt(squared_lengths(rows.X).max(initial=0.0)))
         return cls(rows.y.min(axis=1), rows.y.max(axis=1), radius, float(rows.weights.sum()))
@@ -75,6 +87,7 @@ class BaseRandomFeatures(FittingMixin):
 
     _precisions: ClassVar[list[type]] = [np.float64, np.float32]
     _single_threaded_blas = False
+    _learns_from_blocks = True
     _order = "F"
     _search_unit = 1.0
     _optional = ("support_", "dual_coef_", "weights_", "coef_", "_single", "_stream")
@@ -123,7 +136,14 @@ class BaseRandomFeatures(FittingMixin):
         )
 
     def _plan(self, data: FitData) -> WeightingPlan:
-        return self._plan_with(data, self._solver_for(len(data.rows.X)))
+        # Where there is a table, "auto" cannot be the exact kernel.
+        solver = self._solver_for(len(data.rows.X) if data.found is None else MANY_ROWS)
+        if data.found is not None and not solver.sums_blocks:
+            raise ValueError(
+                f"solver={solver.name!r} needs all rows at once; choose solver='least_squares' or "
+                "'lasso' for blocks of rows."
+            )
+        return self._plan_with(data, solver)
 
     def _plan_with(self, data: FitData, solver: type[WeightingSolver]) -> WeightingPlan:
         return WeightingPlan(
@@ -184,7 +204,7 @@ class BaseRandomFeatures(FittingMixin):
         self.log_alpha_unit_ = solution.log_unit
         self._largest_norms, self._half_steps = solution.largest_norms, solution.half_steps
         self.bounds_ = data.targets.bounds
-        seen = SeenRows.of(data.rows)
+        seen = SeenRows.of_fit(data)
         if plan.sums is not None:
             seen = seen.merged(self._seen)
         self._seen_rows = seen.arrays()

@@ -17,6 +17,8 @@ from scipy.linalg import solve_triangular
 
 from kernlens._array import FloatArray
 from kernlens._execution import map_blocks, single_threaded_blas, split_range, sum_blocks
+from kernlens.blocks.block import Block
+from kernlens.blocks.table import BlockTable
 from kernlens.features.random_maps import FeatureMap
 from kernlens.features.weightings import Weighting
 from kernlens.linalg.ridge_system import RidgeSystem, accumulate_ridge
@@ -143,8 +145,21 @@ class FeatureSpace:
         the given precision. The sums have the digits that a regularisation of `smallest`, relative
         to the mean square of P, needs.
         """
-        first = not self.well_conditioned(smallest)
-        features = self.matrix if first else self.features.evaluate
+        system = self.sums(X, y, weights, intercept, n_jobs, precision, smallest)
+        return self.mapped(system, smallest)
+
+    def sums(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        intercept: bool,
+        n_jobs: int | None,
+        precision: type[np.floating],
+        smallest: float,
+    ) -> RidgeSystem:
+        """What :meth:`mapped` makes the normal equations of; merged sums are those of all rows."""
+        features = self.features.evaluate if self.well_conditioned(smallest) else self.matrix
 
         def evaluate(rows: FloatArray) -> FloatArray:
             return features(rows.astype(precision, copy=False))
@@ -156,7 +171,7 @@ class FeatureSpace:
             shift = evaluate(X[:: max(1, len(X) // 100)]).mean(axis=0, dtype=np.float64)
         work = float(WORK_PER_ENTRY * len(X) * len(self.kept))
         with single_threaded_blas():
-            system = accumulate_ridge(
+            return accumulate_ridge(
                 lambda part: sum_blocks(
                     lambda rows: part(rows, evaluate(X[rows])), blocks, n_jobs=n_jobs, work=work
                 ),
@@ -165,12 +180,26 @@ class FeatureSpace:
                 intercept,
                 shift,
             )
-        return system if first else self._mapped(system)
 
-    def _mapped(self, system: RidgeSystem) -> RidgeSystem:
+    def system_of_table(
+        self, table: BlockTable, intercept: bool, smallest: float
+    ) -> RidgeSystem | None:
+        """Normal equations of all rows of a table; None without a row."""
+        found = table.fold_present(block_sums, RidgeSystem.merged, self, intercept, smallest)
+        return None if found is None else self.mapped(found, smallest)
+
+    def mapped(self, system: RidgeSystem, smallest: float) -> RidgeSystem:
+        """The normal equations, from sums for regularisations from `smallest` on."""
+        if not self.well_conditioned(smallest):
+            return system
         if self.root is None:
             return system.scaled(self.scales)
         return system.divided_by_triangle(self.root / self.scales)
+
+
+def block_sums(block: Block, space: FeatureSpace, intercept: bool, smallest: float) -> RidgeSystem:
+    """The sums of the rows of a block."""
+    return space.sums(block.X, block.y, block.weights, intercept, 1, np.float64, smallest)
 
 
 def fits_single_precision(X: FloatArray) -> bool:

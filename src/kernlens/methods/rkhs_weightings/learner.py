@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernlens._array import FloatArray, IntArray
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
@@ -73,6 +74,15 @@ class WeightingLearner(Learner[LearnedWeighting]):
         if not self._tried:
             raise KeyboardInterrupt
         return self._finish(self._solve())
+
+    def fit_all(self, table: FitTable, learned: LearnedWeighting) -> LearnedWeighting:
+        """Sum the normal equations over all rows, and choose alpha again."""
+        before = learned.solution
+        solution = self.solver.fit_all(table, before, self._alphas)
+        if not solution.tried:
+            # Where alpha is given, the sample has chosen the instantiation.
+            solution = replace(solution, setting=before.setting, tried=before.tried)
+        return self._finish(solution)
 
     def left_out(self, learned: LearnedWeighting) -> LeftOut:
         """Predictions of some rows by fits without them."""

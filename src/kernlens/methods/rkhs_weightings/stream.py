@@ -16,7 +16,7 @@ from kernlens.base.fit_data import FitData
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in, rows_to_learn_from
 from kernlens.losses import SquaredLoss
-from kernlens.methods.rkhs_weightings.estimator import BaseRandomFeatures
+from kernlens.methods.rkhs_weightings.estimator import MANY_ROWS, BaseRandomFeatures
 from kernlens.methods.rkhs_weightings.options import FunctionalGradient
 from kernlens.methods.rkhs_weightings.plan import WeightingPlan
 from kernlens.methods.rkhs_weightings.solvers import SOLVERS
@@ -24,8 +24,6 @@ from kernlens.methods.rkhs_weightings.solvers import SOLVERS
 STREAMING = ("auto", *(name for name, solver in SOLVERS.items() if solver.streams))
 #: Largest ratio of the weights of two batches.
 LARGEST_RATIO = 1e50
-#: More than the exact kernel is chosen for.
-MANY_ROWS = 2**60
 
 
 def can_stream(estimator: Any) -> bool:

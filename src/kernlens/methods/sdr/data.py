@@ -18,7 +18,13 @@ from kernlens._validation import (
     sorted_labels,
 )
 from kernlens.base.arrays import regression_targets
-from kernlens.base.block_data import FitTable, Surveyed, TableUnits
+from kernlens.base.block_data import (
+    FitTable,
+    InUnits,
+    Surveyed,
+    TableUnits,
+    with_moments_of_all,
+)
 from kernlens.base.block_targets import NumberedLabels, labels_of, numeric_targets
 from kernlens.base.columns import Columns
 from kernlens.base.targets import Targets
@@ -163,9 +169,13 @@ class ReductionData:
         if not categorical:
             of_all = found.survey.targets
             targets = replace(targets, mean=of_all.center, scale=of_all.scale)
-        units = TableUnits.of(found, columns, targets, standardize=True)
+        columns = with_moments_of_all(columns, found.survey, standardize=True)
+        unit = found.survey.weight_unit
+        weighted = replace(sample, weights=sample.weights / unit)
+        units = TableUnits.of(weighted, columns, targets)
         rows = rows_to_learn_from(units.rows, units.columns, targets)
-        return cls(rows, units.columns, categorical, units.table, n_classes)
+        in_units = InUnits(units.columns, targets, unit)
+        return cls(rows, units.columns, categorical, FitTable.of(found, in_units), n_classes)
 
     @property
     def n_rows(self) -> float:

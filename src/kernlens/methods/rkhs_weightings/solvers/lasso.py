@@ -6,6 +6,7 @@ import numpy as np
 
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.learner import LeftOut
 from kernlens.fits.mixture import AlphaMixture
 from kernlens.linalg.ridge_system import RidgeSystem
@@ -15,6 +16,9 @@ from kernlens.methods.rkhs_weightings.plan import Choice, Setting, Solution, bes
 from kernlens.methods.rkhs_weightings.solvers.lasso_path import LassoProblem
 from kernlens.methods.rkhs_weightings.solvers.solver import ALPHAS, WeightingSolver, log_norms
 
+#: The sums keep the digits that a ridge of this size, relative to the features, needs.
+SMALLEST = 1.0
+
 
 class SparseLeastSquares(WeightingSolver):
     """Few features, by an l1 penalty on their coefficients."""
@@ -23,6 +27,7 @@ class SparseLeastSquares(WeightingSolver):
     alphas = tuple(10.0 ** np.arange(0.0, -4.5, -0.5))
     penalties = ("rkhs",)
     tells_alphas_apart = False
+    sums_blocks = True
 
     @property
     def mixes(self) -> bool:
@@ -39,31 +44,56 @@ class SparseLeastSquares(WeightingSolver):
 
     def fit(self, candidate: AnyInstantiation, alphas: tuple[float, ...]) -> Solution:
         """Fit with an instantiation, at the best of some alphas."""
-        weighting, W = candidate.weighting(), self._weights(candidate)
-        make = FeatureSpace.of_kitchen_sinks if self.plan.kitchen_sinks else FeatureSpace.of_scaled
-        space = make(weighting, W)
-        log_factor = 0.5 * self._log_factor(candidate, space)
-        if self.plan.kitchen_sinks:
-            # f = (1/T) sum_t a_t phi_t with lambda |a|_1 / T; the scaled features have T^(-1/2).
-            log_factor += 0.5 * float(np.log(len(W)))
-        choice = Choice.given(candidate, alphas[0])
+        space = self._scaled_space(candidate)
         if len(alphas) > 1 and len(self.rows.X) > 1:
             cut = self._cut(len(self.rows.X))
             test, train = self._sum(space, slice(0, cut)), self._sum(space, slice(cut, None))
-            system = train.merged(test)
-            tried = self._path(candidate, train, test, alphas, log_factor)
-            best = best_of(tried)
-            choice = Choice(best, AlphaMixture.of_one(best.alpha), tuple(tried))
-        else:
-            system = self._sum(space, slice(None))
-        return self._solve(space, choice, system, log_factor)
+            return self._solve_best(space, candidate, alphas, train, test)
+        choice = Choice.given(candidate, alphas[0])
+        return self._solve(space, choice, self._sum(space, slice(None)))
 
-    def _solve(
-        self, space: FeatureSpace, choice: Choice, system: RidgeSystem, log_factor: float
+    def fit_all(self, table: FitTable, solution: Solution, alphas: tuple[float, ...]) -> Solution:
+        """Fit all rows of a table with the instantiation found, at the best of some alphas."""
+        candidate = solution.setting.instantiation
+        space = self._scaled_space(candidate)
+        if len(alphas) > 1:
+            train, test = self._systems_of(table, space, SMALLEST)
+            return self._solve_best(space, candidate, alphas, train, test)
+        system = space.system_of_table(table.table, self.plan.intercept, SMALLEST)
+        assert system is not None
+        return self._solve(space, Choice.given(candidate, alphas[0]), system)
+
+    def _solve_best(
+        self,
+        space: FeatureSpace,
+        candidate: AnyInstantiation,
+        alphas: tuple[float, ...],
+        train: RidgeSystem,
+        test: RidgeSystem,
     ) -> Solution:
+        """The solution of all rows at the alpha that is best for those held out."""
+        tried = self._path(candidate, train, test, alphas, self._log_size(candidate, space))
+        best = best_of(tried)
+        choice = Choice(best, AlphaMixture.of_one(best.alpha), tuple(tried))
+        return self._solve(space, choice, train.merged(test))
+
+    def _scaled_space(self, candidate: AnyInstantiation) -> FeatureSpace:
+        make = FeatureSpace.of_kitchen_sinks if self.plan.kitchen_sinks else FeatureSpace.of_scaled
+        return make(candidate.weighting(), self._weights(candidate))
+
+    def _log_size(self, candidate: AnyInstantiation, space: FeatureSpace) -> float:
+        """Logarithm of the paper's unit of alpha."""
+        log_factor = 0.5 * self._log_factor(candidate, space)
+        if self.plan.kitchen_sinks:
+            # f = (1/T) sum_t a_t phi_t with lambda |a|_1 / T; the scaled features have T^(-1/2).
+            log_factor += 0.5 * float(np.log(len(space.kept)))
+        return log_factor
+
+    def _solve(self, space: FeatureSpace, choice: Choice, system: RidgeSystem) -> Solution:
         """The solution with all rows."""
         candidate = choice.best.instantiation
         weighting, W = candidate.weighting(), self._weights(candidate)
+        log_factor = self._log_size(candidate, space)
         problem = LassoProblem.of(system)
         unit = problem.feature_size
         penalty = self._shift(choice.best.alpha, unit, log_factor)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernlens._array import FloatArray
+from kernlens.base.block_data import FitTable
 from kernlens.base.learner import LeftOut
 from kernlens.linalg.ridge_system import RidgeSystem
 from kernlens.methods.rkhs_weightings.feature_space import (
@@ -55,6 +56,7 @@ class LeastSquares(WeightingSolver):
 
     name = "least_squares"
     streams = True
+    sums_blocks = True
 
     @property
     def compares_kinds_on_all_rows(self) -> bool:
@@ -77,6 +79,21 @@ class LeastSquares(WeightingSolver):
             spectrum, log_factor = self._spectrum_of(candidate, self.rows)
             choice = self._choice_by_single_rows(candidate, alphas, spectrum, log_factor)
         return self._solve(space, choice, self._summed(candidate, space, slice(None), alphas))
+
+    def fit_all(
+        self, table: FitTable, solution: Solution, alphas: tuple[float, ...]
+    ) -> SystemSolution:
+        """Fit all rows of a table with the instantiation found, at the best of some alphas."""
+        candidate = solution.setting.instantiation
+        space = self._space(candidate)
+        smallest = self._smallest(candidate, space, alphas)
+        if len(alphas) > 1:
+            train, test = self._systems_of(table, space, smallest)
+            choice = self._choice_by_part(candidate, space, alphas, train, test)
+            return self._solve(space, choice, train.merged(test))
+        system = space.system_of_table(table.table, self.plan.intercept, smallest)
+        assert system is not None
+        return self._solve(space, Choice.given(candidate, alphas[0]), system)
 
     def learn_batch(
         self,
@@ -127,13 +144,19 @@ class LeastSquares(WeightingSolver):
         alphas: tuple[float, ...],
     ) -> RidgeSystem:
         """Normal equations of some rows, with the digits that the alphas need."""
-        smallest = min(alphas)
-        if self.plan.paper_units:
-            # In units of the features, which a few rows tell.
-            P = space.matrix(self.rows.X[:SAMPLE_ROWS].astype(np.float64, copy=False))
-            unit = float(np.square(P).sum(axis=1).mean()) or 1.0
-            smallest = self._shift(smallest, unit, self._log_factor(candidate, space)) / unit
+        smallest = self._smallest(candidate, space, alphas)
         return self._sum(space, part, self._precision(space, alphas), smallest)
+
+    def _smallest(
+        self, candidate: AnyInstantiation, space: FeatureSpace, alphas: tuple[float, ...]
+    ) -> float:
+        """The smallest regularisation, relative to the features."""
+        if not self.plan.paper_units:
+            return min(alphas)
+        # In units of the features, which a few rows tell.
+        P = space.matrix(self.rows.X[:SAMPLE_ROWS].astype(np.float64, copy=False))
+        unit = float(np.square(P).sum(axis=1).mean()) or 1.0
+        return self._shift(min(alphas), unit, self._log_factor(candidate, space)) / unit
 
     def _precision(self, space: FeatureSpace, alphas: tuple[float, ...]) -> type[np.floating]:
         """Single if the rows are, and if neither alpha nor the penalty asks for more digits."""

@@ -11,6 +11,7 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens._quantiles import weighted_quantile
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import LeftOut
 from kernlens.fits.mixture import AlphaMixture, around
@@ -60,6 +61,8 @@ class WeightingSolver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("rkhs", "l2")
     #: Whether it learns from batches.
     streams: ClassVar[bool] = False
+    #: Whether it learns from sums over blocks of rows.
+    sums_blocks: ClassVar[bool] = False
     #: Whether it is a descent: a fit then takes one alpha, which the search has to choose.
     descends: ClassVar[bool] = False
     #: Whether its losses on few rows tell alphas apart, and not only instantiations.
@@ -122,6 +125,25 @@ class WeightingSolver(ABC):
     ) -> Solution:
         """Fit on the rows on top of those that `sums`, of plain arrays, has summed up."""
         raise NotImplementedError(f"{type(self).__name__} does not learn from batches.")
+
+    def fit_all(self, table: FitTable, solution: Solution, alphas: tuple[float, ...]) -> Solution:
+        """Fit all rows of a table with the instantiation found, at the best of some alphas."""
+        raise NotImplementedError(f"{type(self).__name__} has no sums over blocks.")
+
+    def _systems_of(
+        self, table: FitTable, space: FeatureSpace, smallest: float
+    ) -> tuple[RidgeSystem, RidgeSystem]:
+        """Normal equations of rows to learn from, and of those held out to choose by."""
+        train, test = (
+            space.system_of_table(table.part(held_out=held_out), self.plan.intercept, smallest)
+            for held_out in (False, True)
+        )
+        if train is None or test is None:
+            raise ValueError(
+                "The rows of this table are too few different ones to hold some out; give a number "
+                "as alpha."
+            )
+        return train, test
 
     def finish_interrupted(self) -> Solution:
         """Return what an interrupted fit has reached; without anything, interrupt again."""

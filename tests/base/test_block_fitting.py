@@ -1,0 +1,257 @@
+"""Predicting families on tables in blocks: what the sample says, and what all rows say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from kernlens import (
+    AllPolynomials,
+    HKRRClassifier,
+    HKRRRegressor,
+    RandomKitchenSinksClassifier,
+    RandomKitchenSinksRegressor,
+    RegFeaLClassifier,
+    RegFeaLRegressor,
+    RFMClassifier,
+    RFMRegressor,
+    RKHSWeightingClassifier,
+    RKHSWeightingRegressor,
+)
+from kernlens.methods.rkhs_weightings.learner import WeightingLearner
+from reference.block_problems import blocks, classes, problem, small_samples
+
+MACHINE = {
+    "alpha": (0.03, 0.3),
+    "width": 3.0,
+    "n_updates": 1,
+    "kernel": "gaussian",
+    "metric": "diag",
+    "ranks": False,
+    "centers": 30,
+}
+HYPER_KERNEL = {
+    "alpha": 1e-3,
+    "n_components": 2,
+    "init": 1,
+    "centers": 20,
+    "refit": 30,
+    "max_iter": 5,
+}
+POLYNOMIALS = {
+    "alpha": 0.1,
+    "rho": 0.4,
+    "refit": None,
+    "basis": AllPolynomials(max_rows=100, n_indices=50),
+    "clip": None,
+    "max_iter": 3,
+}
+SETTINGS = {
+    RKHSWeightingRegressor: {"n_random_features": 40},
+    RandomKitchenSinksRegressor: {"n_random_features": 40, "base": "relu"},
+    RKHSWeightingClassifier: {"n_random_features": 40, "instantiation": "relu"},
+    RandomKitchenSinksClassifier: {"n_random_features": 80, "base": "relu"},
+    RFMRegressor: MACHINE,
+    RFMClassifier: MACHINE,
+    HKRRRegressor: HYPER_KERNEL,
+    RegFeaLRegressor: POLYNOMIALS,
+    RegFeaLClassifier: POLYNOMIALS,
+    HKRRClassifier: HYPER_KERNEL,
+}
+REGRESSORS = [one for one in SETTINGS if "Regressor" in one.__name__]
+CLASSIFIERS = [one for one in SETTINGS if "Classifier" in one.__name__]
+
+
+def made(estimator, **others):
+    return estimator(random_state=0, n_jobs=1, **(SETTINGS[estimator] | others))
+
+
+def decision(model, X):
+    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    small_samples(monkeypatch, SETTINGS)
+
+
+def data_for(estimator, n=900):
+    X, y = problem(n)
+    return (X, y) if estimator in REGRESSORS else (X, classes(y))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_few_rows_in_blocks_are_the_fit_of_these_rows(estimator):
+    X, y = data_for(estimator, 200)
+    weights = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
+    one = made(estimator).fit(X, y, weights)
+    other = made(estimator).fit(blocks(X, y, weights))
+    np.testing.assert_array_equal(decision(one, X), decision(other, X))
+    np.testing.assert_array_equal(one.components_, other.components_)
+    assert set(vars(one)) == set(vars(other))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_the_partition_and_threads_say_nothing(few_rows, estimator):
+    X, y = data_for(estimator)
+    weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    order = np.random.default_rng(2).permutation(len(X))
+    one = made(estimator).fit(blocks(X, y, weights))
+    cut = made(estimator).fit(blocks(X[order], y[order], weights[order], block_rows=19))
+    repeated = np.repeat(np.arange(len(X)), weights.astype(int))
+    repeats = made(estimator).fit(blocks(X[repeated], y[repeated], block_rows=100))
+    threads = made(estimator).fit(blocks(X, y, weights, n_jobs=3))
+    found = decision(one, X)
+    for other in (cut, repeats):
+        np.testing.assert_allclose(decision(other, X), found, rtol=0.0, atol=1e-8 * found.std())
+        np.testing.assert_allclose(other.components_, one.components_, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(other.feature_range_, one.feature_range_, rtol=1e-7, atol=1e-8)
+    np.testing.assert_array_equal(decision(threads, X), decision(one, X))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_units_and_ranges_are_those_of_all_rows(few_rows, estimator):
+    X, y = data_for(estimator)
+    model = made(estimator).fit(blocks(X, y))
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model.scale_, X.std(axis=0), rtol=1e-12)
+    features = model.transform(X)
+    np.testing.assert_allclose(model.feature_range_, [features.min(0), features.max(0)], rtol=1e-9)
+    assert not model.extrapolating(X).any()
+    if estimator in REGRESSORS:
+        np.testing.assert_array_equal(np.ravel(model.bounds_), [y.min(), y.max()])
+    else:
+        assert list(model.classes_) == list(np.unique(y))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_a_model_of_blocks_has_the_attributes_of_one_in_memory(few_rows, estimator):
+    X, y = data_for(estimator, 300)
+    others = {"solver": "least_squares"} if "solver" in estimator().get_params() else {}
+    one, other = made(estimator, **others), made(estimator, **others)
+    assert set(vars(one.fit(blocks(X, y)))) == set(vars(other.fit(X, y)))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_more_rows_predict_better_than_the_sample(few_rows, estimator):
+    X, y = data_for(estimator, 2000)
+    model = made(estimator).fit(blocks(X[:1500], y[:1500]))
+    sample = made(estimator).fit(X[:150], y[:150])
+    assert model.score(X[1500:], y[1500:]) > sample.score(X[1500:], y[1500:])
+
+
+def test_a_line_beside_the_function_is_found_and_taken_off_all_rows(few_rows):
+    X, _ = problem(900)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = 30.0 * Z[:, 0] - 5.0 * Z[:, 3] + np.sin(3.0 * Z[:, 1])
+    model = made(RKHSWeightingRegressor, linear_part=True).fit(blocks(X, y))
+    slopes = model.linear_coef_[0] * X.std(axis=0)
+    np.testing.assert_allclose(slopes, [30.0, 0.0, 0.0, -5.0], atol=0.5)
+    assert model.score(X, y) > 0.999
+    again = made(RKHSWeightingRegressor, linear_part=True).fit(blocks(X, y, block_rows=31))
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-8)
+
+
+def test_exactly_linear_targets_leave_nothing(few_rows):
+    X, _ = problem(900)
+    y = X @ [1.0, 2.0, 3.0, 4.0]
+    with pytest.warns(UserWarning, match="no direction predicts"):
+        model = made(RKHSWeightingRegressor, linear_part=True).fit(blocks(X, y))
+    # Slopes are learned from eight digits of the columns, as in memory.
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-6 * y.std())
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "b": 0.5}])
+def test_weights_of_classes_are_weights_of_their_rows(few_rows, class_weight):
+    X, y = data_for(RKHSWeightingClassifier)
+    factors = {"a": 3.0, "b": 0.5, "c": 1.0}
+    if class_weight == "balanced":
+        factors = {one: len(y) / 3 / np.sum(y == one) for one in "abc"}
+    weights = np.array([factors[one] for one in y])
+    one = made(RKHSWeightingClassifier, class_weight=class_weight).fit(blocks(X, y))
+    other = made(RKHSWeightingClassifier).fit(blocks(X, y, weights))
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-7, atol=1e-9)
+    assert one.score(X, y) > 0.7
+
+
+def test_a_class_that_the_sample_misses_is_learned_all_the_same(few_rows):
+    X, y = data_for(RKHSWeightingClassifier)
+    rare = np.argsort(X[:, 0])[-4:]
+    y[rare] = "d"
+    model = made(RKHSWeightingClassifier).fit(blocks(X, y))
+    assert list(model.classes_) == ["a", "b", "c", "d"]
+    proba = model.predict_proba(X)
+    assert np.isfinite(proba).all()
+    assert proba[rare, 3].mean() > 5 * proba[:, 3].mean()
+
+
+def test_several_targets_and_their_shape(few_rows):
+    X, y = problem(900)
+    both = np.column_stack([y, -2.0 * y + 1.0])
+    model = made(RKHSWeightingRegressor).fit(blocks(X, both))
+    found = model.predict(X)
+    assert found.shape == both.shape
+    np.testing.assert_allclose(found[:, 1], 1.0 - 2.0 * found[:, 0], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["exact", "sfgd"])
+def test_what_needs_all_rows_at_once_says_so(few_rows, solver):
+    X, y = problem(900)
+    with pytest.raises(ValueError, match="needs all rows at once; choose"):
+        made(RKHSWeightingRegressor, solver=solver).fit(blocks(X, y))
+
+
+def test_polynomials_within_a_clip_have_the_units_of_the_sample(few_rows):
+    X, y = problem(900)
+    model = made(RegFeaLRegressor, clip=4.0, refit="kernel").fit(blocks(X, y))
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), atol=0.3 * X.std(axis=0).max())
+    assert hasattr(model, "support_")
+    assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"refit": Ridge()}, "refit=Ridge.. needs all rows at once"),
+        ({"basis": "exact"}, "basis='exact' has the kernel of all rows"),
+    ],
+)
+def test_regfeal_says_what_has_no_sums(few_rows, settings, message):
+    X, y = problem(900)
+    with pytest.raises(ValueError, match=message):
+        RegFeaLRegressor(**settings).fit(blocks(X, y))
+
+
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_bad_values_are_refused_with_their_block(estimator):
+    X, y = data_for(estimator)
+    X[250, 1] = np.nan
+    model = made(estimator)
+    with pytest.raises(ValueError, match="infinity in block 2, row 50, column 1"):
+        model.fit(blocks(X, y, block_rows=100))
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_labels_of_one_class_or_of_several_columns_are_refused():
+    X, y = data_for(RKHSWeightingClassifier)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        made(RKHSWeightingClassifier).fit(blocks(X, np.full(len(X), "a")))
+    with pytest.raises(ValueError, match="y has 2 targets"):
+        made(RKHSWeightingClassifier).fit(blocks(X, np.column_stack([y, y])))
+
+
+def test_an_interruption_of_the_last_step_keeps_what_the_sample_has_learned(few_rows, monkeypatch):
+    X, y = problem(900)
+    model = made(RKHSWeightingRegressor)
+    learned = []
+
+    def interrupted(self, table, found):
+        learned.append(found)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(WeightingLearner, "fit_all", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="has the best state"):
+        model.fit(blocks(X, y))
+    np.testing.assert_array_equal(model.coef_, learned[0].function.coefficients)
+    assert model.score(X, y) > 0.5
