@@ -22,6 +22,8 @@ from kernlens import MAVE, PHD, SIR, BrownianKernelRidge, RowBlocks
 from kernlens.blocks import dask_table
 
 N_BLOCKS, BLOCK_ROWS = 12, 100
+#: A worker that nobody starts again.
+ALONE = ("--no-nanny", "--no-dashboard", "--nthreads", "1")
 
 
 @pytest.fixture(scope="module")
@@ -134,16 +136,7 @@ def test_without_workers_a_fit_ends_soon(monkeypatch):
         LocalCluster(n_workers=0, dashboard_address=None) as lonely,
         Client(lonely) as client,
         subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "distributed.cli.dask_worker",
-                lonely.scheduler_address,
-                "--no-nanny",
-                "--no-dashboard",
-                "--nthreads",
-                "1",
-            ],
+            [sys.executable, "-m", "distributed.cli.dask_worker", *ALONE, lonely.scheduler_address],
             stderr=subprocess.DEVNULL,
         ) as worker,
     ):

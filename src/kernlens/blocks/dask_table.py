@@ -91,19 +91,26 @@ class DaskTable(BlockTable):
         return results
 
 
-def wait_for(client: Any, futures: list[Any]) -> None:
-    """Wait until futures are done; a cluster without workers is given up after a while."""
+def wait_for(
+    client: Any, futures: list[Any], wanted: Callable[[], bool] = lambda: True, look: float = LOOK
+) -> bool:
+    """Wait until futures are done; a cluster without workers is given up after a while.
+
+    Returns whether they are done: if they are not `wanted` any more, nobody waits.
+    """
     from distributed import CancelledError, wait
 
     last_seen = time.monotonic()
     while True:
         try:
-            wait(futures, timeout=LOOK)
-            return
+            wait(futures, timeout=look)
+            return True
         except TimeoutError:
             pass
         except CancelledError as error:
             raise _lost("The cluster has forgotten the blocks of this fit") from error
+        if not wanted():
+            return False
         if client.status not in ("running", "connecting"):
             raise _lost(f"The client of the cluster is {client.status}")
         if client.status == "running" and client.nthreads():

@@ -55,7 +55,7 @@ def _fragments(files: str | Path | Sequence[str | Path]) -> tuple[list[Any], lis
             'Parquet files need pyarrow to be read: python -m pip install "kernlens[parquet]".'
         ) from error
     given = [files] if isinstance(files, str | Path) else list(files)
-    found = [path for one in given for path in _paths(str(one))]
+    found = [path for one in given for path in paths_of(str(one))]
     if not found:
         raise ValueError(f"There is no file {given[0] if given else ''!s}.")
     dataset = pyarrow.dataset.dataset(found, format="parquet")
@@ -63,7 +63,7 @@ def _fragments(files: str | Path | Sequence[str | Path]) -> tuple[list[Any], lis
     return groups, list(dataset.schema.names)
 
 
-def _paths(pattern: str) -> list[str]:
+def paths_of(pattern: str) -> list[str]:
     """Files that a path, a folder or a pattern means, by name."""
     if Path(pattern).is_dir():
         pattern = str(Path(pattern) / "*.parquet")

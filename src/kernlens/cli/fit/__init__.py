@@ -16,6 +16,7 @@ from kernlens.cli._output import claimed_folder, printing
 from kernlens.cli._tables import read_whole
 from kernlens.cli._talk import Talk
 from kernlens.cli.fit.files import write_model, write_page, write_tables
+from kernlens.cli.fit.on_cluster import check_cluster_options, cluster_text, fit_on_cluster
 from kernlens.cli.fit.options import add_parser
 from kernlens.cli.fit.problem import Problem, make_problem
 from kernlens.cli.fit.splits import folds_of, hold_out
@@ -64,6 +65,8 @@ class Done:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fit, write and print."""
+    if arguments.dask is not None:
+        return _run_on_cluster(arguments)
     done = fit(arguments, Talk(arguments.quiet))
     with printing():
         if arguments.json:
@@ -73,6 +76,23 @@ def run(arguments: argparse.Namespace) -> int:
             print(done.text)
         sys.stdout.flush()
     return EXIT_INTERRUPTED if done.interrupted else 0
+
+
+def _run_on_cluster(arguments: argparse.Namespace) -> int:
+    method = method_named(arguments.method)
+    check_cluster_options(arguments, method)
+    if arguments.task != "auto":
+        settings_of(method.estimator(arguments.task), arguments.set)
+    folder: Path = arguments.out or _default_folder(arguments.data)
+    with claimed_folder(folder, arguments.force):
+        summary = fit_on_cluster(arguments, method, folder, Talk(arguments.quiet))
+    with printing():
+        if arguments.json:
+            print(json.dumps(summary, allow_nan=False))
+        elif not arguments.quiet:
+            print(cluster_text(summary))
+        sys.stdout.flush()
+    return 0
 
 
 def fit(arguments: argparse.Namespace, talk: Talk) -> Done:
@@ -114,7 +134,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
 
 
 def _default_folder(data: str) -> Path:
-    stem = Path(data).name.partition(".")[0] if data != "-" else "input"
+    stem = Path(data).name.partition(".")[0].strip("*?") if data != "-" else "input"
     return Path(f"kernlens-{stem or 'table'}")
 
 

@@ -15,6 +15,7 @@ from kernlens.cli._arguments import (
     whole,
 )
 from kernlens.cli._methods import METHODS
+from kernlens.cli.fit.on_cluster import place_of
 
 DESCRIPTION = """
 Find which few combinations of columns drive a target, how surely, and how well they predict it.
@@ -28,6 +29,7 @@ examples:
   kernlens fit visits.parquet --target visits --time date --test 0.25
   kernlens fit trial.csv --target dose --method rfm --set metric=diag --cv 5
   other-program | kernlens fit - --target y --json
+  kernlens fit 'rows/*.parquet' --target y --method rfm --dask local:4
 
 files: report.html (the page), model.skops (for 'kernlens predict' and kernlens.load),
 predictions.csv (rows held out), directions.csv, leaderboard.csv, summary.json.
@@ -118,6 +120,13 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--n-jobs", metavar="N", type=jobs, help="threads; default and -1: all cores"
+    )
+    group.add_argument(
+        "--dask",
+        metavar="WHERE",
+        type=place_of,
+        help="fit Parquet files block by block on a cluster: local, local:WORKERS for processes of "
+        "this machine, or tcp://HOST:PORT of a scheduler whose workers see the files",
     )
 
 

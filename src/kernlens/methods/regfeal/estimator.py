@@ -70,7 +70,7 @@ TURNS = 2
 #: Rows that settings are compared on, about.
 SEARCHED_ROWS = 1000
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
-SECONDS_PER_OPERATION = 1e-8
+SECONDS_PER_OPERATION = 6e-9
 
 
 class BaseRegFeaL(FittingMixin):
@@ -271,7 +271,7 @@ class BaseRegFeaL(FittingMixin):
         rows = float(min(basis.matrix_rows(d, n), SEARCHED_ROWS))
         indices = float(min(basis.most_indices(d, n), MOST_INDICES))
         step = rows**2 * (rows + 100.0 * d) + n * indices * min(indices, float(n))
-        return 0.5 + SECONDS_PER_OPERATION * step
+        return 2.0 + SECONDS_PER_OPERATION * step
 
     def _learner(self, data: FitData, plan: HermitePlan, stage: Stage | None) -> HermiteLearner:
         return HermiteLearner(

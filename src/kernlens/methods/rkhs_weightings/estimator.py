@@ -31,7 +31,7 @@ from kernlens.methods.rkhs_weightings.solvers import SOLVERS, WeightingSolver
 #: More than the exact kernel is chosen for.
 MANY_ROWS = 2**60
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
-SECONDS_PER_OPERATION = 5e-10
+SECONDS_PER_OPERATION = 4.5e-10
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,9 @@ class BaseRandomFeatures(FittingMixin):
     def _seconds_for(self, shape: FitShape) -> float:
         n, d = float(shape.n_rows), shape.n_columns
         if not self._solver_for(shape.n_rows).draws:
-            return 0.5 + SECONDS_PER_OPERATION * n**2 * (n + d)
+            return 0.2 + SECONDS_PER_OPERATION * n**2 * (n + d)
         weights = float(min(self.n_random_features, 2**62))
-        return 0.5 + SECONDS_PER_OPERATION * (n * weights * (d + weights) + weights**3)
+        return 0.2 + SECONDS_PER_OPERATION * (n * weights * (d + weights) + weights**3)
 
     def _learner(self, data: FitData, plan: WeightingPlan, stage: Stage | None) -> WeightingLearner:
         make = BatchLearner if plan.batch else WeightingLearner

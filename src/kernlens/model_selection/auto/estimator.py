@@ -25,6 +25,7 @@ from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.estimates import EstimatesMixin, FitShape, slowness
 from kernlens.base.fit_data import Memory
+from kernlens.blocks.dask_workers import Workers
 from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
@@ -40,6 +41,7 @@ from kernlens.model_selection.auto.trials import (
     Trial,
     feature_learner,
     fitted,
+    fitted_there,
     is_fitted,
     learner_of,
     predicted,
@@ -127,6 +129,7 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimato
                 content = np.asarray(whole.transform(X), dtype=np.float64)
                 rows = chosen_rows(self.cv, content, y, groups, n_classes is not None)
             splits = prepared(rows, table, X, labels)
+            workers = Workers.of_joblib()
             race = Race(
                 self._portfolio(y),
                 splits,
@@ -135,9 +138,10 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimato
                 n_classes,
                 score,
                 budget,
-                self.n_jobs,
+                self._n_threads(workers),
                 seed,
                 self._teller(stack, budget),
+                workers,
             )
             self.status_ = Status.CONVERGED.value
             self.table_ = whole
@@ -152,6 +156,11 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimato
                 chosen = self._conclude(race, Z, budget)
             places, _ = _left_out_rows(race.splits)
             self._kept = kept_of(X, labels, weights, places, chosen.crossed, seed)
+
+    def _n_threads(self, workers: Workers | None) -> int | None:
+        """How many fits there are at a time; a thread of ours waits for each one elsewhere."""
+        all_cores = self.n_jobs is None or self.n_jobs < 0
+        return workers.n_threads if workers is not None and all_cores else self.n_jobs
 
     def _finished(self, race: Race) -> list[Trial]:
         """Candidates that may be members."""
@@ -212,7 +221,8 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimato
         """Fit the members to all rows, and return the stack of those that are there in the end."""
         budget = race.budget
         expected = max(race.seconds_of_a_fit(trial) for trial in members)
-        stop = budget.ends_after(max(LAST_CALL * budget.seconds, budget.spent + LONGER * expected))
+        latest = max(LAST_CALL * budget.seconds, budget.spent + LONGER * expected)
+        stop = budget.ends_after(latest)
         seconds = race.seconds_of_a_fit(members[0])
         count = self.n_directions == "auto" and COUNTING * seconds < budget.left
         width = min(MOST_DIRECTIONS, Z.shape[1])
@@ -223,10 +233,19 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimato
             model = members[number].candidate.make(directions, race.seed)
             models[chosen.members[number]] = model
             # Somebody must be there at the end, however late it is.
-            fitted(model, Z, race.y, race.weights, stop if number else None)
+            if race.workers is None:
+                fitted(model, Z, race.y, race.weights, stop if number else None)
+                return
+            models[chosen.members[number]] = race.workers.run(
+                fitted_there,
+                model,
+                *map(race.workers.sent, (Z, race.y, race.weights)),
+                wanted=lambda: not budget.cancelled,
+                seconds=latest - budget.spent if number else None,
+            )
 
         try:
-            map_blocks(fit, range(len(members)), n_jobs=self.n_jobs)
+            map_blocks(fit, range(len(members)), n_jobs=race.n_jobs)
         except KeyboardInterrupt:
             # A member that was being fitted has kept its best state, if it had any.
             there = [place for place in chosen.members if is_fitted(models.get(place))]

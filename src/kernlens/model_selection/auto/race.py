@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kernlens._array import FloatArray, IntArray
 from kernlens._execution import effective_n_jobs, map_blocks
 from kernlens._reports import StopRequested
+from kernlens.blocks.dask_workers import Workers
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
 from kernlens.model_selection.auto.scores import Score
 from kernlens.model_selection.auto.splits import Split
 from kernlens.model_selection.auto.stacking import MOST_MEMBERS
-from kernlens.model_selection.auto.trials import Outcome, Trial, tried
+from kernlens.model_selection.auto.trials import Outcome, Trial, tried, tried_there
 
 #: Rows of a first look at most, and how many times as many the next look has.
 LOOK_ROWS = 2000
@@ -59,6 +61,8 @@ class Race:
     budget : Budget
     n_jobs : int or None
     seed : int
+    workers : Workers or None
+        Who fits; None for this process.
     tell : callable
         Told of every outcome: stage, number of outcomes so far, best score so far.
     finished : list of Trial
@@ -75,6 +79,7 @@ class Race:
     n_jobs: int | None
     seed: int
     tell: Callable[[str, int, float], None] = lambda stage, number, best: None
+    workers: Workers | None = None
     trials: list[Trial] = field(init=False)
     finished: list[Trial] = field(default_factory=list, init=False)
     _n_outcomes: int = field(default=0, init=False)
@@ -283,18 +288,33 @@ class Race:
         self, trial: Trial, number: int, rows: slice | IntArray, limit: float | None
     ) -> Outcome | None:
         """An outcome, or None with the reason in the trial; stopped after `limit` seconds."""
+        split = self.splits[number]
+        asked: dict[str, Any] = {
+            "n_classes": self.n_classes,
+            "n_directions": MOST_DIRECTIONS,
+            "seed": self.seed,
+        }
         try:
+            if self.workers is not None:
+                found: Outcome | None = self.workers.run(
+                    tried_there,
+                    trial.candidate,
+                    *map(self.workers.sent, (split, self.y, self.weights)),
+                    wanted=lambda: not self.budget.cancelled,
+                    seconds=None if limit is None else limit - self.budget.spent,
+                    rows=rows,
+                    **asked,
+                )
+                return found
             return tried(
                 trial.candidate,
-                self.splits[number],
+                split,
                 self.y,
                 self.weights,
-                n_classes=self.n_classes,
-                n_directions=MOST_DIRECTIONS,
-                seed=self.seed,
                 stop=None if limit is None else self.budget.ends_after(limit),
                 rows=rows,
                 clock=self.budget.clock,
+                **asked,
             )
         except StopRequested:
             trial.error = "stopped: the time was over"

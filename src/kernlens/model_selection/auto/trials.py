@@ -231,3 +231,35 @@ def tried(
     if learner is not None:
         found = Found(split.names, learner.loadings_, learner.component_importances_)
     return Outcome(prediction, clock() - begin, not stopped, found)
+
+
+def seconds_over(seconds: float | None) -> Callable[..., bool] | None:
+    """A callback of fits that asks to stop after so many seconds from now, by the clock here."""
+    if seconds is None:
+        return None
+    begin = time.monotonic()
+
+    def too_late(progress: object) -> bool:
+        return time.monotonic() - begin > seconds
+
+    return too_late
+
+
+def tried_there(
+    candidate: Candidate,
+    split: Split,
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    seconds: float | None,
+    **asked: Any,
+) -> Outcome:
+    """The same on another machine, whose clock is its own."""
+    return tried(candidate, split, y, weights, stop=seconds_over(seconds), **asked)
+
+
+def fitted_there(
+    model: Any, X: FloatArray, y: Any, weights: FloatArray | None, *, seconds: float | None
+) -> Any:
+    """A candidate fitted on another machine, whose clock is its own."""
+    return fitted(model, X, y, weights, seconds_over(seconds))
