@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from kernlens._array import FloatArray
 from kernlens._reports import Listener
 from kernlens._result import Status
+from kernlens._rows import has_target
 from kernlens._validation import (
     check_magnitude,
     check_sequence,
@@ -24,6 +25,7 @@ from kernlens._validation import (
 from kernlens._warnings import warn
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
+from kernlens.blocks.table import BlockTable
 from kernlens.kernels.derivatives import RadialDerivatives
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
@@ -32,7 +34,6 @@ from kernlens.methods.kernel_laplacian.plan import (
     LabeledPoints,
     LaplacianPlan,
     LearnedLaplacian,
-    has_target,
 )
 from kernlens.methods.kernel_laplacian.relevance import RELEVANCE_ROWS, learned_relevance
 from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSpace
@@ -46,6 +47,8 @@ LARGEST_RESIDUAL = 1e-3
 class BaseKernelLaplacian(KernelSpace, FittingMixin):
     """Everything of the kernel Laplacian that does not depend on the kind of target."""
 
+    _learns_from_blocks = True
+    _takes_gaps = True
     # The matrices are large enough for the threads of BLAS; blocks on our own threads limit them.
     _single_threaded_blas = False
     _optional = PARTS_OF_FUNCTIONS
@@ -113,6 +116,17 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             SquaredLoss(),
         )
 
+    def _open_all_points(
+        self, X: Any, y: Any, sample_weight: Any, X_unlabeled: ArrayLike | None
+    ) -> BlockTable:
+        """A table in blocks, which has the points without a target among its rows."""
+        if X_unlabeled is not None:
+            raise ValueError(
+                "X_unlabeled goes with arrays; give blocks with all rows, and NaN (or the label of "
+                "rows that have none) as targets of those without one."
+            )
+        return self._open_blocks(X, y, sample_weight)
+
     def _check_unlabeled(self, X_unlabeled: ArrayLike | None, n_features: int) -> FloatArray:
         """More points without a target, (n_unlabeled, n_features)."""
         if X_unlabeled is None:
@@ -137,7 +151,19 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             # Gradients are taken in units of the length scale from here on.
             mus = tuple(min(mu / length**2, LARGEST_MU) for mu in mus)
         solver = self.solver
-        if solver == "auto":
+        if data.found is not None:
+            if solver in ("exact", "cg"):
+                raise ValueError(
+                    f"solver={solver!r} needs all rows at once; choose solver='nystrom' or "
+                    "'random_features' for blocks of rows."
+                )
+            if data.found.survey.n_labeled == 0:
+                raise ValueError(
+                    "y is NaN for every row, which means that no row is labelled; give at least "
+                    "one target."
+                )
+            solver = "nystrom" if solver == "auto" else solver
+        elif solver == "auto":
             solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"
         n_components = self._centers(len(rows.labeled))
         if self._fourier is None:
@@ -194,6 +220,8 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         self.mu_ = learned.mu
         self.solver_, self._kernel = plan.solver, self.kernel
         self.n_labeled_ = int(np.count_nonzero(has_target(data.rows.y)))
+        if data.found is not None:
+            self.n_labeled_ = data.found.survey.n_labeled
         if learned.status is not Status.INTERRUPTED and not learned.residual <= LARGEST_RESIDUAL:
             warn(
                 f"Conjugate gradients ended at a residual of {learned.residual:.2g} of the "
