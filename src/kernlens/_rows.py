@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._hash import mix
 
 #: Binary digits that are kept of a weight.
@@ -95,6 +95,12 @@ class CanonicalRows:
             return masks
         n_strata = len(np.unique(strata))
         return [fold for fold in masks if len(np.unique(strata[fold[0]])) == n_strata]
+
+
+def has_target(y: FloatArray) -> BoolArray:
+    """Say which rows have targets (n_targets, n_rows), that is, none of them is NaN."""
+    present: BoolArray = np.logical_not(np.isnan(y).any(axis=0))
+    return present
 
 
 def row_hash(rows: FloatArray) -> NDArray[np.uint64]:

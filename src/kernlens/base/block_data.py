@@ -13,7 +13,7 @@ from kernlens.base.columns import Columns
 from kernlens.base.linear_part import LinearPart, plain_inputs
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in
-from kernlens.blocks.block import Block, some_rows
+from kernlens.blocks.block import Block, labeled_rows, some_rows
 from kernlens.blocks.moments import Moments
 from kernlens.blocks.survey import Survey, fold_of
 from kernlens.blocks.table import BlockTable
@@ -137,6 +137,7 @@ def with_moments_of_all(columns: Columns, survey: Survey, standardize: bool) -> 
 
 def moments_beside(block: Block, columns: Columns, targets: Targets, ridge: LinearRidge) -> Moments:
     """Moments of what a line leaves of the targets of a block in the units of the user."""
+    block = labeled_rows(block)
     rest = targets.apply(block.y) - ridge(plain_inputs(columns, block.X))
     return Moments.of(rest.T, block.weights)
 

@@ -42,6 +42,8 @@ class BlockFittingMixin(LinearPartMixin):
 
     #: Whether the family learns from tables in blocks.
     _learns_from_blocks: ClassVar[bool] = False
+    #: Whether rows may be without targets.
+    _takes_gaps: ClassVar[bool] = False
     #: Rows of a table that everything but the last step is learned from.
     _sample_rows: ClassVar[int] = 10_000
 
@@ -92,7 +94,7 @@ class BlockFittingMixin(LinearPartMixin):
 
         `make_loss` makes the loss from targets and weights of the sample.
         """
-        found = Surveyed(table, survey(table, self._sample_rows))
+        found = Surveyed(table, survey(table, self._sample_rows, self._takes_gaps))
         rows = found.survey.sample
         loss = make_loss(rows.y, rows.weights)
         if found.survey.complete:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernlens._array import BoolArray, FloatArray
+from kernlens._rows import has_target
 from kernlens._validation import LARGEST_VALUE
 
 
@@ -74,8 +75,16 @@ def present_rows(block: Block) -> Block:
     return some_rows(block, block.weights > 0.0)
 
 
-def check_block(block: Block) -> None:
-    """Refuse values that no fit can use, and say in which block they are."""
+def labeled_rows(block: Block) -> Block:
+    """The block without rows that have no target; targets are numbers of a fit."""
+    return some_rows(block, has_target(block.y))
+
+
+def check_block(block: Block, gaps: bool = False) -> None:
+    """Refuse values that no fit can use, and say in which block they are.
+
+    With `gaps`, rows of targets (n_targets, n_rows) may be without any, which is NaN.
+    """
     place = f"block {block.number}"
     rows = np.flatnonzero(~np.isfinite(block.X).all(axis=1))
     if len(rows):
@@ -85,7 +94,14 @@ def check_block(block: Block) -> None:
             "out, or fill them in."
         )
     _check_size(block.X, "X", place)
-    if block.y.dtype.kind == "f" and not np.isfinite(block.y).all():
+    if gaps:
+        missing = np.isnan(block.y)
+        if np.isinf(block.y).any() or (missing.any(axis=0) & ~missing.all(axis=0)).any():
+            raise ValueError(
+                f"y has infinity, or NaN in some targets of a row only, in {place}; give all "
+                "targets of a row or none."
+            )
+    elif block.y.dtype.kind == "f" and not np.isfinite(block.y).all():
         raise ValueError(f"y has NaN or infinity in {place}; leave these rows out.")
     weights = block.weights
     if not np.isfinite(weights).all() or (weights < 0.0).any():

@@ -168,6 +168,13 @@ class KnotSpace(ABC):
         """The adjoint of :meth:`tables`."""
 
     @abstractmethod
+    def interpolating(self, values: FloatArray) -> FloatArray:
+        """Coordinates of functions h_j / sqrt(m) with values (t, m, n_knots) at the knots.
+
+        Where constants have no norm, up to a constant; where some functions are left out, nearly.
+        """
+
+    @abstractmethod
     def coefficients(self, u: FloatArray) -> FloatArray:
         """Coefficients of kernels at the knots, (t, m, n_knots), with the factor 1/m inside."""
 
@@ -246,6 +253,10 @@ class BrownianSpace(MarkovSpace):
         coordinates: FloatArray = from_right * (self._root_gaps / self._root)
         return coordinates
 
+    def interpolating(self, values: FloatArray) -> FloatArray:
+        found: FloatArray = np.diff(values, axis=2) * (self._root / self._root_gaps)
+        return found
+
     def coefficients(self, u: FloatArray) -> FloatArray:
         # A kernel at a knot takes its coefficient off the slope.
         slopes = np.zeros((*u.shape[:2], self.knots.shape[1] + 1))
@@ -296,6 +307,13 @@ class ExponentialSpace(MarkovSpace):
             out[:, :, k + 1] *= new[k]
         return out
 
+    def interpolating(self, values: FloatArray) -> FloatArray:
+        left, new = self._decays
+        out = values * self._root
+        out[:, :, 1:] -= left.T * out[:, :, :-1]
+        out[:, :, 1:] /= new.T
+        return out
+
     def coefficients(self, u: FloatArray) -> FloatArray:
         left, new = self._decays
         out = u / self._root
@@ -342,6 +360,9 @@ class SpectralSpace(KnotSpace):
     def coordinates(self, sums: FloatArray) -> FloatArray:
         out: FloatArray = np.einsum("mkq,tmk->tmq", self._roots, sums, optimize=True) / self._root
         return out
+
+    def interpolating(self, values: FloatArray) -> FloatArray:
+        return self.coordinates(values) * self._root**2
 
     def coefficients(self, u: FloatArray) -> FloatArray:
         return self.tables(u)

@@ -11,16 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._rows import CanonicalRows
 from kernlens.base.block_data import FitTable
-from kernlens.kernels.knots import make_knot_space
+from kernlens.kernels.knots import KnotSpace, make_knot_space
 from kernlens.methods.bkernn.block_fit import fit_knots
 from kernlens.methods.bkernn.block_sums import KnotModel, lower, ranges
 from kernlens.methods.bkernn.knot_function import KnotFunctions
 from kernlens.methods.bkernn.knots import number_of_knots, place_knots
 from kernlens.methods.bkernn.objective import ParticleProblem
 from kernlens.methods.bkernn.plan import LearnedParticles
+from kernlens.methods.bkernn.tabulated import TabulatedFunctions
 
 #: A particle whose projections differ by a smaller share of their size sees all rows at one place.
 SMALLEST_RANGE = 1e-12
@@ -54,9 +55,14 @@ def functions_of_all_rows(
     alpha = share * learned.alpha
     search = None if learned.search is None else learned.search.with_alpha_times(share)
     learned = replace(learned, alpha=alpha, search=search)
-    particles, low, high = _with_ranges(table, learned.function.particles)
-    if not len(particles):
+    if not len(learned.function.particles):
         return learned
+    low, negative = table.table.fold(ranges, lower, learned.function.particles)
+    high = -negative
+    apart = high - low > SMALLEST_RANGE * (np.abs(low) + np.abs(high))
+    if not apart.any():
+        return learned
+    particles, low, high = learned.function.particles[apart], low[apart], high[apart]
     n_knots = number_of_knots(len(particles))
     knots = place_knots(particles @ sample.X.T, sample.weights, low, high, n_knots)
     space = make_knot_space(problem.kernel, knots, n_particles)
@@ -66,6 +72,7 @@ def functions_of_all_rows(
         KnotModel(space, particles, problem.loss),
         alpha,
         sample,
+        _start(space, learned.function, apart),
         report=report,
         n_jobs=problem.n_jobs,
     )
@@ -81,16 +88,17 @@ def functions_of_all_rows(
     )
 
 
-def _with_ranges(
-    table: FitTable, particles: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Particles that tell rows apart, and the range of the projections on each; one pass."""
-    if not len(particles):
-        return particles, np.empty(0), np.empty(0)
-    low, negative = table.table.fold(ranges, lower, particles)
-    high = -negative
-    apart = high - low > SMALLEST_RANGE * (np.abs(low) + np.abs(high))
-    return particles[apart], low[apart], high[apart]
+def _start(
+    space: KnotSpace, function: TabulatedFunctions, apart: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Coordinates and constants of the function of a sample, taken at the knots."""
+    knots = np.zeros((len(apart), space.knots.shape[1]))
+    knots[apart] = space.knots
+    values = function.contributions(knots)
+    u = space.interpolating(values[:, apart])
+    # What a constant was taken off the functions is in the values at any knot.
+    missing = values.sum(axis=1)[:, 0] - space.tables(u).sum(axis=1)[:, 0]
+    return u, function.intercept + missing
 
 
 def _all_of(learned: LearnedParticles, problem: ParticleProblem, n_particles: int) -> FloatArray:

@@ -4,8 +4,8 @@
 
 for the coordinates u of functions with knots (see :mod:`kernlens.kernels.knots`) and constants c:
 the problem of the exact fit, among functions with few knots. It is Newton's method, each step by
-conjugate gradients, each of which is one pass over the blocks. A sample of the rows says where to
-begin and how to precondition, and the number of passes hardly depends on the number of rows.
+conjugate gradients, each of which is one pass over the blocks. A sample of the rows says how to
+precondition, and the number of passes hardly depends on the number of rows.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from kernlens.linalg.conjugate_gradient import conjugate_gradient
 from kernlens.methods.bkernn.block_sums import KnotModel, curved, losses_and_slopes
 from kernlens.methods.bkernn.sample_preconditioner import SamplePreconditioner
 
-#: Slopes of the objective at the end, relative to those of constants.
-TOL = 1e-8
+#: Slopes of the objective at the end, relative to those of constants: of squares, which take one
+#: solve, and of other losses, which take several.
+TOL, NEWTON_TOL = 1e-8, 1e-6
 #: Share of the slopes that conjugate gradients leave of a step of Newton's method.
-FORCING = 1e-3
+FORCING = 1e-2
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 30
 #: Passes of one solve.
@@ -135,7 +136,7 @@ class KnotFitter:
         start: KnotPoint,
         precondition: Callable[[KnotPoint], SamplePreconditioner],
         scale: float,
-        tol: float = TOL,
+        tol: float,
     ) -> KnotFit:
         """Minimise; an interruption keeps the best functions that were seen.
 
@@ -243,10 +244,11 @@ def fit_knots(
     model: KnotModel,
     alpha: float,
     sample: CanonicalRows,
+    start: tuple[FloatArray, FloatArray],
     *,
     report: Callable[[int, float], None] | None = None,
     n_jobs: int | None = 1,
-    tol: float = TOL,
+    tol: float | None = None,
 ) -> KnotFit:
     """Fit functions with knots to all rows of a table.
 
@@ -261,13 +263,18 @@ def fit_knots(
         For all rows.
     sample : CanonicalRows
         Some of them, in the same units.
+    start : tuple of ndarray of shape (t, m, q), (t,)
+        Coordinates of functions and constants to begin with.
     report : callable or None
         Called with the number and the relative residual of every pass of conjugate gradients.
     n_jobs : int or None
         Threads of what is done with the sample.
-    tol : float
-        Slopes of the objective at the end, relative to those of constants.
+    tol : float or None
+        Slopes of the objective at the end, relative to those of constants; None for a value that
+        changes predictions by nothing that can be seen.
     """
+    if tol is None:
+        tol = TOL if model.loss.quadratic else NEWTON_TOL
     seen = model.project(sample.X)
     share = float(sample.weights.sum())
 
@@ -279,23 +286,10 @@ def fit_knots(
         curvature = root.mean_diagonal(len(y)) / share
         return SamplePreconditioner.of(model.space, seen, curvature, alpha, n_jobs)
 
-    kept: list[SamplePreconditioner] = []
-
-    def once(point: KnotPoint) -> SamplePreconditioner:
-        # Squares are curved alike everywhere.
-        if not kept or not model.loss.quadratic:
-            kept[:] = [precondition(point)]
-        return kept[0]
-
-    small = KnotFitter(_table_of(sample), share, model, alpha)
-    nothing = small.at(
-        np.zeros((len(sample.y), len(model.particles), model.space.n_coordinates)),
-        model.loss.best_constant(sample.y, sample.weights),
-    )
-    scale = nothing.slope or 1.0
-    begin = small.fit(nothing, once, scale, tol).point
-    whole = KnotFitter(table, total, model, alpha, report)
-    return whole.fit(whole.at(begin.u, begin.constant), once, scale, tol)
+    constant = model.loss.best_constant(sample.y, sample.weights)
+    nothing = KnotFitter(_table_of(sample), share, model, alpha).at(0.0 * start[0], constant)
+    fitter = KnotFitter(table, total, model, alpha, report)
+    return fitter.fit(fitter.at(*start), precondition, nothing.slope or 1.0, tol)
 
 
 def _table_of(rows: CanonicalRows) -> LocalTable:

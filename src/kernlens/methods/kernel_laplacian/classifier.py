@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from kernlens._array import BoolArray
+from kernlens._array import BoolArray, FloatArray
 from kernlens._parameters import documented
 from kernlens._reports import Listener
 from kernlens.base.arrays import check_fit_arrays
@@ -16,6 +16,8 @@ from kernlens.base.calibration import UNCALIBRATED, CalibratedMixin, calibrate, 
 from kernlens.base.callbacks import observed
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionClassifierMixin
+from kernlens.blocks import is_blocks
+from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
 from kernlens.methods.kernel_laplacian.labels import (
     has_label,
@@ -178,8 +180,8 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), Dask collection or RowBlocks
+            Rows. With :class:`~kernlens.RowBlocks` there is no other argument.
         y : array-like of shape (n_samples,)
             Labels, of any type scikit-learn takes; -1, or what `unlabeled` says, for rows that
             have none.
@@ -193,16 +195,25 @@ class KernelLaplacianClassifier(DecisionClassifierMixin, CalibratedMixin, BaseKe
         -------
         self
         """
+        if is_blocks(X):
+            self._fit_labelled_table(self._open_all_points(X, y, sample_weight, X_unlabeled))
+            return self
         if y is not None:
             refuse_missing_labels(y)
         rows, labels, weights = check_fit_arrays(self, X, y, sample_weight)
+        targets, weights, _ = self._label_targets(labels, weights)
+        self._fit_with_gaps(rows, targets, weights, X_unlabeled)
+        return self
+
+    def _label_targets(
+        self, y: NDArray[Any], weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Loss]:
         classes, targets, weights = labels_with_gaps(
-            labels, weights, self.unlabeled, self.class_weight, type(self).__name__
+            y, weights, self.unlabeled, self.class_weight, type(self).__name__
         )
         self.shift_ = np.zeros(len(targets))
         self.classes_ = classes
-        self._fit_with_gaps(rows, targets, weights, X_unlabeled)
-        return self
+        return targets, weights, SquaredLoss()
 
     def labeled_rows(self, y: ArrayLike) -> BoolArray:
         """Say which rows have a label.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from kernlens._array import FloatArray
 from kernlens._reports import Listener
 from kernlens._result import Status
+from kernlens._rows import has_target
 from kernlens._validation import (
     check_magnitude,
     check_sequence,
@@ -22,9 +23,11 @@ from kernlens._validation import (
     plain_complaints,
 )
 from kernlens._warnings import warn
+from kernlens.base.block_data import Surveyed
 from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
+from kernlens.blocks.table import BlockTable
 from kernlens.kernels.derivatives import RadialDerivatives
 from kernlens.losses import SquaredLoss
 from kernlens.methods.kernel_laplacian.learner import SOLVERS, LaplacianLearner
@@ -33,7 +36,6 @@ from kernlens.methods.kernel_laplacian.plan import (
     LabeledPoints,
     LaplacianPlan,
     LearnedLaplacian,
-    has_target,
 )
 from kernlens.methods.kernel_laplacian.relevance import RELEVANCE_ROWS, learned_relevance
 from kernlens.methods.kernel_laplacian.space import PARTS_OF_FUNCTIONS, KernelSpace
@@ -55,7 +57,8 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         {"solver": "nystrom", "n_centers": 200},
         {"solver": "nystrom", "n_centers": 100},
     )
-
+    _learns_from_blocks = True
+    _takes_gaps = True
     # The matrices are large enough for the threads of BLAS; blocks on our own threads limit them.
     _single_threaded_blas = False
     _optional = PARTS_OF_FUNCTIONS
@@ -123,6 +126,17 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             SquaredLoss(),
         )
 
+    def _open_all_points(
+        self, X: Any, y: Any, sample_weight: Any, X_unlabeled: ArrayLike | None
+    ) -> BlockTable:
+        """A table in blocks, which has the points without a target among its rows."""
+        if X_unlabeled is not None:
+            raise ValueError(
+                "X_unlabeled goes with arrays; give blocks with all rows, and NaN (or the label of "
+                "rows that have none) as targets of those without one."
+            )
+        return self._open_blocks(X, y, sample_weight)
+
     def _check_unlabeled(self, X_unlabeled: ArrayLike | None, n_features: int) -> FloatArray:
         """More points without a target, (n_unlabeled, n_features)."""
         if X_unlabeled is None:
@@ -152,7 +166,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             n_components = min(n_components, n)
         return LaplacianPlan(
             kernel=self._derivatives,
-            solver=self._solver_for(n, d),
+            solver=self._solver_for(n, d) if data.found is None else self._solver_of(data.found),
             mus=mus,
             alphas=alphas,
             ratio_unit=(self._typical_length(rows.points) / length) ** 2 / d,
@@ -203,6 +217,20 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             return str(self.solver)
         return "exact" if n_points * self._rank(n_inputs) <= EXACT_DERIVATIVES else "nystrom"
 
+    def _solver_of(self, found: Surveyed) -> str:
+        """The solver of a table in blocks, whose sums are those of a few features."""
+        if self.solver in ("exact", "cg"):
+            raise ValueError(
+                f"solver={self.solver!r} needs all rows at once; choose solver='nystrom' or "
+                "'random_features' for blocks of rows."
+            )
+        if found.survey.n_labeled == 0:
+            raise ValueError(
+                "y is NaN for every row, which means that no row is labelled; give at least one "
+                "target."
+            )
+        return "nystrom" if self.solver == "auto" else str(self.solver)
+
     def _learner(self, data: FitData, plan: LaplacianPlan, stage: Stage | None) -> LaplacianLearner:
         rows = LabeledPoints.of(data.rows)
         plan = self._with_relevance(plan, rows)
@@ -236,6 +264,8 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         self.mu_ = learned.mu
         self.solver_, self._kernel = plan.solver, self.kernel
         self.n_labeled_ = int(np.count_nonzero(has_target(data.rows.y)))
+        if data.found is not None:
+            self.n_labeled_ = data.found.survey.n_labeled
         if learned.status is not Status.INTERRUPTED and not learned.residual <= LARGEST_RESIDUAL:
             warn(
                 f"Conjugate gradients ended at a residual of {learned.residual:.2g} of the "

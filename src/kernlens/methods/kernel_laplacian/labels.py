@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from kernlens._validation import (
 )
 from kernlens._warnings import warn
 from kernlens.base.class_weights import class_weighted
+from kernlens.blocks.block import Block
 
 
 def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDArray[np.floating]:
@@ -49,6 +51,16 @@ def targets_with_gaps(y: ArrayLike | None, X: FloatArray, estimator: str) -> NDA
         )
     check_magnitude(np.nan_to_num(checked), "y")
     return checked
+
+
+def numbers_with_gaps(block: Block) -> Block:
+    """The block with its targets as numbers, (n_targets, n_rows), NaN where there is none."""
+    check_no_dates(block.y)
+    try:
+        y = np.asarray(block.y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y must be numbers or NaN in block {block.number}.") from None
+    return replace(block, y=np.ascontiguousarray(np.atleast_2d(y.T)))
 
 
 def check_labeled_weights(labeled: NDArray[np.bool_], weights: FloatArray) -> None:

@@ -17,9 +17,11 @@ from kernlens._array import IntArray
 from kernlens._lazy import lazy
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
+from kernlens.methods.kernel_laplacian.all_rows import SampleFeatures, solve_all
 from kernlens.methods.kernel_laplacian.local_frames import LocalFrames
 from kernlens.methods.kernel_laplacian.plan import (
     RELATIVE_ALPHAS,
@@ -28,6 +30,7 @@ from kernlens.methods.kernel_laplacian.plan import (
     LaplacianPlan,
     LearnedLaplacian,
     Penalties,
+    Solution,
 )
 from kernlens.methods.kernel_laplacian.solvers.conjugate import ConjugateSolver
 from kernlens.methods.kernel_laplacian.solvers.exact import ExactSolver
@@ -101,6 +104,24 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
         """Nothing during the last solve: another whole one would be needed to look at it."""
         return None if self._solving else super().so_far()
 
+    def fit_all(self, table: FitTable, learned: LearnedLaplacian) -> LearnedLaplacian:
+        """Sum normal equations and slopes over all rows, and choose alpha again."""
+        solver, chosen = self.solver, learned.penalties
+        assert isinstance(solver, FeatureSolver)
+        points = self.rows.points[:GRADIENT_POINTS]
+        features = SampleFeatures.of(
+            solver.basis, chosen.ratio, self.plan.lengths, solver.frames, points
+        )
+        same = [one for one in self.tried if one.ratio == chosen.ratio]
+        others = [one.alpha for one in same] if len(same) > 1 else []
+        solution, alpha = solve_all(
+            table, solver.basis, features, chosen.ratio, chosen.alpha, others
+        )
+        if not others:
+            return self._learned(solution, chosen, learned.search)
+        chosen = next(one for one in same if one.alpha == alpha)
+        return self._learned(solution, chosen, self._record(self.tried.index(chosen)))
+
     def left_out(self, learned: LearnedLaplacian) -> LeftOut:
         """Predict labelled rows, the first thousand if there are more, each by a fit without it."""
         return self.solver.left_out(learned.penalties)
@@ -124,6 +145,11 @@ class LaplacianLearner(Learner[LearnedLaplacian]):
             self.solver.report = self.stage("solving")
         self._solving = True
         solution = self.solver.fit(penalties, searched=search is not None)
+        return self._learned(solution, penalties, search)
+
+    def _learned(
+        self, solution: Solution, penalties: Penalties, search: SearchRecord | None
+    ) -> LearnedLaplacian:
         function = replace(solution.function, n_jobs=self.n_jobs)
         few = slice(0, GRADIENT_POINTS)
         slopes = function.gradient(self.rows.points[few]) / self.plan.lengths

@@ -12,7 +12,7 @@ evenly, both measures agree on average.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from kernlens._execution import effective_n_jobs
 #: Largest number of points among which neighbours are looked for, so that the search grows linearly
 #: with n.
 MOST_REFERENCES = 5000
+#: Points that are nearer are one.
+SAME_PLACE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,26 @@ class LocalFrames:
         scale = np.sqrt(points.shape[1] / mean) if mean > 0.0 else 1.0
         return cls(points, neighbors, scale)
 
+    def at(self, X: FloatArray) -> FloatArray:
+        """Frames (m, min(k, d), d) of any points, by their nearest neighbours among the references.
+
+        A neighbour at the very place of a point is the point itself.
+        """
+        references = self.points[:MOST_REFERENCES]
+        k = self.neighbors.shape[1]
+        search = NearestNeighbors(n_neighbors=k + 1, n_jobs=1).fit(references)
+        found = search.kneighbors(X, return_distance=False)
+        differences = references[found] - X[:, None]
+        # The digits of references are fewer.
+        own = np.abs(differences[:, 0]).max(axis=1) <= SAME_PLACE * (1.0 + np.abs(X).max(axis=1))
+        nearest = np.where(own[:, None, None], differences[:, 1:], differences[:, :-1])
+        return self._as_frames(nearest)
+
+    @property
+    def references(self) -> LocalFrames:
+        """The same with no more points than :meth:`at` needs."""
+        return replace(self, points=self.points[:MOST_REFERENCES], neighbors=self.neighbors[:1])
+
     @property
     def n_directions(self) -> int:
         """Number of rows of a frame."""
@@ -88,9 +110,11 @@ class LocalFrames:
 
     def take(self, rows: slice | NDArray[np.integer]) -> FloatArray:
         """Frames (m, min(k, d), d) of some of the points."""
-        frames = self.points[self.neighbors[rows]] - self.points[rows][:, None]
-        frames *= self.scale
+        return self._as_frames(self.points[self.neighbors[rows]] - self.points[rows][:, None])
+
+    def _as_frames(self, differences: FloatArray) -> FloatArray:
+        frames: FloatArray = differences * self.scale
         if frames.shape[1] > frames.shape[2]:
             # As few rows as columns, with the same T^T T.
-            frames = np.linalg.qr(frames, mode="r")
+            frames = np.asarray(np.linalg.qr(frames, mode="r"))
         return frames

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernlens._array import BoolArray, FloatArray, IntArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._result import Status
-from kernlens._rows import CanonicalRows
+from kernlens._rows import CanonicalRows, has_target
 from kernlens.base.learner import Learned
 from kernlens.kernels.derivatives import KernelDerivatives
 from kernlens.methods.kernel_laplacian.function import LaplacianFunction
@@ -35,12 +35,6 @@ SMALLEST_RATIO = 1e-14
 LARGEST_ALPHA = 1e20
 #: A larger mu in units of the length scale counts as this: functions are as flat as can be.
 LARGEST_MU = 1e20
-
-
-def has_target(y: FloatArray) -> BoolArray:
-    """Say which rows have targets (n_targets, n_rows), that is, none of them is NaN."""
-    present: BoolArray = np.logical_not(np.isnan(y).any(axis=0))
-    return present
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,20 @@ from numpy.typing import ArrayLike
 from kernlens._array import BoolArray
 from kernlens._parameters import documented
 from kernlens._reports import Listener
-from kernlens._rows import CanonicalRows
+from kernlens._rows import CanonicalRows, has_target
 from kernlens._validation import check_spread
 from kernlens.base.callbacks import observed
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.predictions import DecisionRegressorMixin
 from kernlens.base.targets import Targets
+from kernlens.blocks import is_blocks
 from kernlens.methods.kernel_laplacian.estimator import BaseKernelLaplacian
-from kernlens.methods.kernel_laplacian.labels import check_labeled_weights, targets_with_gaps
+from kernlens.methods.kernel_laplacian.labels import (
+    check_labeled_weights,
+    numbers_with_gaps,
+    targets_with_gaps,
+)
 from kernlens.methods.kernel_laplacian.parameters import PARAMETERS
-from kernlens.methods.kernel_laplacian.plan import has_target
 
 
 @documented
@@ -204,8 +208,8 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), Dask collection or RowBlocks
+            Rows. With :class:`~kernlens.RowBlocks` there is no other argument.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, NaN for rows that have none; several are each divided by their standard
             deviation, so that all count alike.
@@ -218,6 +222,11 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
         -------
         self
         """
+        if is_blocks(X):
+            table = self._open_all_points(X, y, sample_weight, X_unlabeled)
+            self._single_target = table.target_ndim == 1
+            self._fit_table(table.through(numbers_with_gaps), self._make_loss)
+            return self
         # With other points, one labelled row is enough.
         smallest = 2 if X_unlabeled is None else 1
         rows, weights = self._check_rows(X, sample_weight, ensure_min_samples=smallest)
