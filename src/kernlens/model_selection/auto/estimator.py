@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from kernlens._reports import FitProgress, Look
 from kernlens._result import Status
 from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
+from kernlens.base.saved import SavedMixin
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
 from kernlens.model_selection.auto.budget import Budget
 from kernlens.model_selection.auto.candidates import MOST_DIRECTIONS, Candidate
@@ -53,7 +54,7 @@ COUNTING = 4.0
 ROWS_FOR_SIGNS = 1000
 
 
-class BaseAutoLens(FeatureLearnerMixin, PagesMixin, BaseEstimator):
+class BaseAutoLens(FeatureLearnerMixin, PagesMixin, SavedMixin):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
