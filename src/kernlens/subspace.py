@@ -10,8 +10,8 @@ from kernlens._array import FloatArray
 
 #: A direction with this share of the importance is kept however few columns there are.
 LARGEST_SHARE_ASKED = 0.1
-#: Columns from which on a matrix of low rank, of few rows, is told from others: all its
-#: eigenvectors take minutes for ten thousand columns, and those of a root seconds.
+#: Columns from which on a matrix of low rank, of few rows, is told from others: all eigenvectors of
+#: ten thousand columns take minutes, and those of a root seconds.
 WIDE = 500
 #: A rank of at most this share of the columns is low.
 NARROW = 0.25

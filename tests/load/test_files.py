@@ -19,7 +19,7 @@ from sklearn.base import is_classifier
 
 from families import PUBLIC, UNSUPERVISED, family_of, light
 from kernlens import KernelLaplacianRegressor, RegFeaLRegressor, RKHSWeightingRegressor
-from kernlens.base.saved import CHECK_SUMS, check_sum
+from kernlens.base.saved import CHECK_SUMS, SavedMixin, check_sum
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 
@@ -177,6 +177,27 @@ def test_other_arrays_are_refused(estimator):
             with pytest.raises(ValueError, match=f"The model is damaged: {name} is not what was"):
                 estimator.__new__(estimator).__setstate__({**state, name: other})
     assert n_tried > 50
+
+
+class Holder(SavedMixin):
+    """A model with arrays in lists and dictionaries, and with a list that holds itself."""
+
+    def fit(self):
+        self.maps_ = [np.eye(2), {"deep": (np.zeros(3), "text")}]
+        self.maps_.append(self.maps_)
+        return self
+
+
+def test_arrays_inside_lists_and_dictionaries_have_check_sums():
+    state = Holder().fit().__getstate__()
+    assert sorted(state[CHECK_SUMS]) == ["maps_[0]", "maps_[1]['deep'][0]"]
+    read = Holder()
+    read.__setstate__(state)
+    assert read.maps_ is state["maps_"]
+    assert CHECK_SUMS not in vars(read)
+    for other in ([np.ones((2, 2)), state["maps_"][1]], [np.eye(2)], [], None):
+        with pytest.raises(ValueError, match=r"The model is damaged: maps_\[.*is not what was"):
+            Holder().__setstate__({**state, "maps_": other})
 
 
 def test_a_model_of_a_version_without_check_sums_is_read():

@@ -19,29 +19,44 @@ class SavedMixin(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, and the check sum of every array among them."""
         state: dict[str, Any] = dict(super().__getstate__())
-        state[CHECK_SUMS] = {name: check_sum(value) for name, value in _arrays(state)}
+        state[CHECK_SUMS] = {name: check_sum(value) for name, value in _arrays(state).items()}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse arrays that are not those that were saved: they would be read as they are."""
         state = dict(state)
         # Models that were saved before there were check sums have none.
-        for name, saved in state.pop(CHECK_SUMS, {}).items():
-            value = state.get(name)
-            if not isinstance(value, np.ndarray) or check_sum(value) != saved:
+        check_sums = state.pop(CHECK_SUMS, {})
+        arrays = _arrays(state)
+        for name, saved in check_sums.items():
+            if name not in arrays or check_sum(arrays[name]) != saved:
                 raise ValueError(
                     f"The model is damaged: {name} is not what was saved; fit it again."
                 )
         super().__setstate__(state)
 
 
-def _arrays(state: dict[str, Any]) -> list[tuple[str, NDArray[Any]]]:
-    """Arrays of numbers or text; those of objects are as long as their addresses are."""
-    return [
-        (name, value)
-        for name, value in state.items()
-        if isinstance(value, np.ndarray) and not value.dtype.hasobject
-    ]
+def _arrays(state: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Arrays of numbers or text by where they are, also those in lists and dictionaries.
+
+    Arrays of objects are as long as their addresses are, and have no check sum.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    left, seen = list(state.items()), set()
+    while left:
+        name, value = left.pop()
+        if isinstance(value, list | tuple | dict):
+            # One that holds itself has no end.
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            found[name] = value
+        elif isinstance(value, list | tuple):
+            left += [(f"{name}[{place}]", one) for place, one in enumerate(value)]
+        elif isinstance(value, dict):
+            left += [(f"{name}[{key!r}]", one) for key, one in value.items()]
+    return found
 
 
 def check_sum(array: NDArray[Any]) -> str:

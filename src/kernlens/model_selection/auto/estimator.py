@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +25,7 @@ from kernlens._validation import check_magnitude, check_spread
 from kernlens.base.contract import FeatureLearnerMixin
 from kernlens.base.estimates import EstimatesMixin, FitShape, slowness
 from kernlens.base.fit_data import Memory
+from kernlens.base.saved import SavedMixin
 from kernlens.blocks.dask_workers import Workers
 from kernlens.blocks.lazily import lazy_on_dask
 from kernlens.model_selection.auto.agreement import FoldStability, agreed, stability_of
@@ -61,7 +62,7 @@ ROWS_FOR_SIGNS = 1000
 
 
 @lazy_on_dask("transform")
-class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, BaseEstimator):
+class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, SavedMixin):
     """A portfolio of candidates within a time budget, and a stack of the best of them."""
 
     _parameters: ClassVar[Parameters]
