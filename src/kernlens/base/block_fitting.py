@@ -68,11 +68,10 @@ class BlockFittingMixin:
     ) -> FitData: ...
 
     @abstractmethod
-    def _line(self, data: FitData, learned: Any) -> Line | None: ...
+    def _targets_of(self, moments: Moments) -> Targets: ...
 
-    def _targets_of(self, moments: Moments) -> Targets:
-        """How targets of a table are used; as they are unless the estimator says otherwise."""
-        return Targets.as_they_are(len(moments.mean))
+    @abstractmethod
+    def _line(self, data: FitData, learned: Any) -> Line | None: ...
 
     def _columns_of(self, columns: Columns, found: Survey) -> Columns:
         """Columns of a sample in the units of all rows."""
