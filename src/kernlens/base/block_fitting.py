@@ -27,7 +27,6 @@ from kernlens.base.block_data import (
 )
 from kernlens.base.columns import Columns
 from kernlens.base.fit_data import Fit, FitData
-from kernlens.base.linear_fitting import LinearPartMixin
 from kernlens.base.linear_part import Line
 from kernlens.base.targets import Targets
 from kernlens.blocks import as_blocks
@@ -37,7 +36,7 @@ from kernlens.blocks.table import BlockTable
 from kernlens.losses import Loss
 
 
-class BlockFittingMixin(LinearPartMixin):
+class BlockFittingMixin:
     """Fits of tables in blocks, for families whose learners have `fit_all`."""
 
     #: Whether the family learns from tables in blocks.
@@ -70,9 +69,11 @@ class BlockFittingMixin(LinearPartMixin):
         self, rows: CanonicalRows, columns: Columns, targets: Targets, unit: float, loss: Loss
     ) -> FitData: ...
 
-    def _targets_of(self, moments: Moments) -> Targets:
-        """How targets of a table are used; as they are unless the estimator says otherwise."""
-        return Targets.as_they_are(len(moments.mean))
+    @abstractmethod
+    def _targets_of(self, moments: Moments) -> Targets: ...
+
+    @abstractmethod
+    def _line(self, data: FitData, learned: Any) -> Line | None: ...
 
     def _columns_of(self, columns: Columns, found: Survey) -> Columns:
         """Columns of a sample in the units of all rows."""

@@ -40,11 +40,13 @@ from kernlens.base.estimates import EstimatesMixin, FitShape
 from kernlens.base.fit_data import Fit, FitData, Memory, Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Learned, Learner
+from kernlens.base.linear_fitting import LinearPartMixin
 from kernlens.base.linear_part import Line, plain_inputs
 from kernlens.base.saved import SavedMixin
 from kernlens.base.targets import Targets
 from kernlens.base.units import order_to_learn_in, rows_to_learn_from
 from kernlens.blocks.lazily import lazy_on_dask
+from kernlens.blocks.moments import Moments
 from kernlens.fits.linear_ridge import LinearRidge
 from kernlens.losses import Loss
 from kernlens.subspace import rising_signs
@@ -61,7 +63,12 @@ ROUNDING = 1e-6
 
 @lazy_on_dask("gradient", "extrapolating")
 class FittingMixin(
-    BlockFittingMixin, EstimatesMixin, FeatureLearnerMixin, CallbackSupportMixin, SavedMixin
+    LinearPartMixin,
+    BlockFittingMixin,
+    EstimatesMixin,
+    FeatureLearnerMixin,
+    CallbackSupportMixin,
+    SavedMixin,
 ):
     """Fit and prediction of every family; `_plan`, `_learner` and the like are the family's own."""
 
@@ -118,6 +125,10 @@ class FittingMixin(
     def _measure_targets(self, rows: CanonicalRows) -> Targets:
         """How targets are used; as they are unless the estimator says otherwise."""
         return Targets.as_they_are(len(rows.y))
+
+    def _targets_of(self, moments: Moments) -> Targets:
+        """The same for all rows of a table, whose moments are known."""
+        return Targets.as_they_are(len(moments.mean))
 
     def _calibrate(self, learner: Learner[Any], learned: Any) -> None:
         """What a classifier learns from rows that were left out; other estimators learn nothing."""
