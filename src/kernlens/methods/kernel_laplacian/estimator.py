@@ -157,11 +157,6 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
                     f"solver={solver!r} needs all rows at once; choose solver='nystrom' or "
                     "'random_features' for blocks of rows."
                 )
-            if data.found.survey.n_labeled == 0:
-                raise ValueError(
-                    "y is NaN for every row, which means that no row is labelled; give at least "
-                    "one target."
-                )
             solver = "nystrom" if solver == "auto" else solver
         elif solver == "auto":
             solver = "exact" if n * self._rank(d) <= EXACT_DERIVATIVES else "nystrom"
