@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
 from kernlens import (
+    AllPolynomials,
+    HKRRClassifier,
+    HKRRRegressor,
     RandomKitchenSinksClassifier,
     RandomKitchenSinksRegressor,
+    RegFeaLClassifier,
+    RegFeaLRegressor,
+    RFMClassifier,
+    RFMRegressor,
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
 )
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from reference.block_problems import blocks, classes, problem, small_samples
 
+MACHINE = {
+    "alpha": (0.03, 0.3),
+    "width": 3.0,
+    "n_updates": 1,
+    "kernel": "gaussian",
+    "metric": "diag",
+    "ranks": False,
+    "centers": 30,
+}
+HYPER_KERNEL = {
+    "alpha": 1e-3,
+    "n_components": 2,
+    "init": 1,
+    "centers": 20,
+    "refit": 30,
+    "max_iter": 5,
+}
+POLYNOMIALS = {
+    "alpha": 0.1,
+    "rho": 0.4,
+    "refit": None,
+    "basis": AllPolynomials(max_rows=100, n_indices=50),
+    "clip": None,
+    "max_iter": 3,
+}
 SETTINGS = {
     RKHSWeightingRegressor: {"n_random_features": 40},
     RandomKitchenSinksRegressor: {"n_random_features": 40, "base": "relu"},
     RKHSWeightingClassifier: {"n_random_features": 40, "instantiation": "relu"},
     RandomKitchenSinksClassifier: {"n_random_features": 80, "base": "relu"},
+    RFMRegressor: MACHINE,
+    RFMClassifier: MACHINE,
+    HKRRRegressor: HYPER_KERNEL,
+    RegFeaLRegressor: POLYNOMIALS,
+    RegFeaLClassifier: POLYNOMIALS,
+    HKRRClassifier: HYPER_KERNEL,
 }
 REGRESSORS = [one for one in SETTINGS if "Regressor" in one.__name__]
 CLASSIFIERS = [one for one in SETTINGS if "Classifier" in one.__name__]
 
 
 def made(estimator, **others):
-    return estimator(random_state=0, n_jobs=1, **SETTINGS[estimator], **others)
+    return estimator(random_state=0, n_jobs=1, **(SETTINGS[estimator] | others))
 
 
 def decision(model, X):
@@ -37,7 +78,7 @@ def few_rows(monkeypatch):
     small_samples(monkeypatch, SETTINGS)
 
 
-def data_for(estimator, n=900):
+def data_for(estimator, n=600):
     X, y = problem(n)
     return (X, y) if estimator in REGRESSORS else (X, classes(y))
 
@@ -59,14 +100,14 @@ def test_the_partition_and_threads_say_nothing(few_rows, estimator):
     weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
     order = np.random.default_rng(2).permutation(len(X))
     one = made(estimator).fit(blocks(X, y, weights))
-    cut = made(estimator).fit(blocks(X[order], y[order], weights[order], block_rows=19))
-    repeated = np.repeat(np.arange(len(X)), weights.astype(int))
-    repeats = made(estimator).fit(blocks(X[repeated], y[repeated], block_rows=100))
+    # Another order in other blocks, with rows repeated instead of weights.
+    repeated = np.repeat(order, weights[order].astype(int))
+    other = made(estimator).fit(blocks(X[repeated], y[repeated], block_rows=39))
     threads = made(estimator).fit(blocks(X, y, weights, n_jobs=3))
-    for other in (cut, repeats):
-        np.testing.assert_allclose(decision(other, X), decision(one, X), rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(other.components_, one.components_, rtol=1e-7, atol=1e-8)
-        np.testing.assert_allclose(other.feature_range_, one.feature_range_, rtol=1e-7, atol=1e-8)
+    found = decision(one, X)
+    np.testing.assert_allclose(decision(other, X), found, rtol=0.0, atol=1e-8 * found.std())
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(other.feature_range_, one.feature_range_, rtol=1e-7, atol=1e-8)
     np.testing.assert_array_equal(decision(threads, X), decision(one, X))
 
 
@@ -162,6 +203,27 @@ def test_what_needs_all_rows_at_once_says_so(few_rows, solver):
         made(RKHSWeightingRegressor, solver=solver).fit(blocks(X, y))
 
 
+def test_polynomials_within_a_clip_have_the_units_of_the_sample(few_rows):
+    X, y = problem(900)
+    model = made(RegFeaLRegressor, clip=4.0, refit="kernel").fit(blocks(X, y))
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), atol=0.3 * X.std(axis=0).max())
+    assert hasattr(model, "support_")
+    assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"refit": Ridge()}, "refit=Ridge.. needs all rows at once"),
+        ({"basis": "exact"}, "basis='exact' has the kernel of all rows"),
+    ],
+)
+def test_regfeal_says_what_has_no_sums(few_rows, settings, message):
+    X, y = problem(900)
+    with pytest.raises(ValueError, match=message):
+        RegFeaLRegressor(**settings).fit(blocks(X, y))
+
+
 @pytest.mark.parametrize("estimator", SETTINGS)
 def test_bad_values_are_refused_with_their_block(estimator):
     X, y = data_for(estimator)
@@ -194,3 +256,15 @@ def test_an_interruption_of_the_last_step_keeps_what_the_sample_has_learned(few_
         model.fit(blocks(X, y))
     np.testing.assert_array_equal(model.coef_, learned[0].function.coefficients)
     assert model.score(X, y) > 0.5
+
+
+def test_data_frames_with_labels_keep_their_names(few_rows):
+    X, y = data_for(HKRRClassifier, 400)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y)
+    parts = dd.from_pandas(frame, npartitions=5)
+    model = made(HKRRClassifier).fit(parts[list("abcd")], parts["label"])
+    assert list(model.feature_names_in_) == list("abcd")
+    other = made(HKRRClassifier).fit(blocks(X, y, block_rows=80))
+    np.testing.assert_allclose(
+        model.predict_proba(frame[list("abcd")]), other.predict_proba(X), atol=1e-9
+    )

@@ -84,13 +84,9 @@ class FitTable:
     @classmethod
     def of(cls, found: Surveyed, units: InUnits) -> FitTable:
         """All rows of a table in units that were measured."""
-        survey = found.survey
+        survey, unit = found.survey, units.weight_unit
         return cls(
-            found.table,
-            units,
-            survey.n_rows,
-            survey.n_effective,
-            survey.largest / units.weight_unit,
+            found.table, units, survey.n_rows, survey.columns.total / unit, survey.largest / unit
         )
 
     @property
@@ -120,9 +116,8 @@ class TableUnits:
     targets: Targets
 
     @classmethod
-    def of(cls, survey: Survey, columns: Columns, targets: Targets) -> TableUnits:
-        """With columns and targets in units of all rows; the inputs get an order."""
-        rows = replace(survey.sample, weights=survey.sample.weights / survey.weight_unit)
+    def of(cls, rows: CanonicalRows, columns: Columns, targets: Targets) -> TableUnits:
+        """With columns and targets in units of all rows; rows and inputs get an order."""
         order = order_to_learn_in(rows, columns, targets)
         return cls(rows.in_order(order.rows), columns.in_order(order.columns), targets)
 

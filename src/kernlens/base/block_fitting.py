@@ -106,10 +106,10 @@ class BlockFittingMixin:
 
     def _prepare_table(self, found: Surveyed, loss: Loss) -> FitData:
         """The sample in the units of all rows."""
-        rows, _ = found.survey.sample.with_relative_weights()
+        # The sample has merged repeated rows: its unit is that of rows with weights instead.
+        rows, unit = found.survey.sample.with_relative_weights()
         columns = self._columns_of(self._measure_columns(rows), found.survey)
-        units = TableUnits.of(found.survey, columns, self._targets_of(found.survey.targets))
-        unit = found.survey.weight_unit
+        units = TableUnits.of(rows, columns, self._targets_of(found.survey.targets))
         data = self._data_of(units.rows, units.columns, units.targets, unit, loss)
         return replace(data, found=found)
 

@@ -76,8 +76,8 @@ class FitData:
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows."""
-        return len(self.rows.X) if self.found is None else self.found.survey.n_rows
+        """Number of all rows; of a table the effective one, as if repeated rows were merged."""
+        return len(self.rows.X) if self.table is None else round(self.table.total)
 
     @property
     def plain_range(self) -> tuple[FloatArray, FloatArray]:

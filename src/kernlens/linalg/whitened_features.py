@@ -34,10 +34,17 @@ class WhitenedFeatures:
         Kernel of the rows against the centres.
     jitter : float
         Relative to the diagonal, which is 1; raised tenfold until the factorisation exists.
+    root : ndarray of shape (n_centers, n_centers) or None
+        T, if it is known already from the same centres.
     """
 
-    def __init__(self, blocks: KernelBlocks, jitter: float = JITTER) -> None:
+    def __init__(
+        self, blocks: KernelBlocks, jitter: float = JITTER, root: FloatArray | None = None
+    ) -> None:
         self.blocks = blocks
+        if root is not None:
+            self.root, self.jitter = root, jitter
+            return
         # Repeated centres, or a kernel so wide that all centres look alike, ask for a higher one.
         rounding = float(np.finfo(np.float64).eps)
         self.root, self.jitter = raised_cholesky(blocks.center_kernel[0], jitter, rounding)

@@ -35,6 +35,8 @@ REFIT_BOUNDS = (300, 1000)
 class BaseHKRR(FittingMixin):
     """Everything of HKRR that does not depend on the kind of target."""
 
+    _learns_from_blocks = True
+
     def __init__(
         self,
         *,
@@ -77,7 +79,7 @@ class BaseHKRR(FittingMixin):
     # From parameters to a learner
 
     def _plan(self, data: FitData) -> LearningPlan:
-        n_rows, n_inputs = data.rows.X.shape
+        n_inputs = data.rows.X.shape[1]
         given = self._given_map(data.columns)
         n_random, subspace = self._first_maps(n_inputs) if given is None else (0, False)
         centers = self._centers()
@@ -85,7 +87,7 @@ class BaseHKRR(FittingMixin):
             n_components=self._widths(given),
             alphas=_choices("alpha", self.alpha, float),
             centers=centers,
-            refit_centers=self._refit_centers(n_rows, centers.number),
+            refit_centers=self._refit_centers(data, centers.number),
             n_random=n_random,
             subspace=subspace,
             screen=isinstance(self.init, str) and self.init == "auto",
@@ -130,13 +132,13 @@ class BaseHKRR(FittingMixin):
     def _constraint(self) -> Constraint:
         return Constraint() if self.constraint is None else self.constraint
 
-    def _refit_centers(self, n_rows: int, n_centers: int) -> int | None:
+    def _refit_centers(self, data: FitData, n_centers: int) -> int | None:
         if self.refit is None:
             return None
         if self.refit == "exact":
-            return n_rows
+            return len(data.rows.X)
         if self.refit == "auto":
-            affordable = int(np.sqrt(REFIT_WORK / n_rows))
+            affordable = int(np.sqrt(REFIT_WORK / data.n_rows))
             return max(n_centers, int(np.clip(affordable, *REFIT_BOUNDS)))
         return int(self.refit)
 

@@ -10,11 +10,13 @@ import numpy as np
 from kernlens._array import FloatArray, IntArray
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Split
 from kernlens.fits.projected_function import ProjectedKernelFunction
+from kernlens.fits.table_fit import TableFit, fit_centers
 from kernlens.fits.tuned_alpha import tune_alpha, tune_scale
 from kernlens.fits.tuned_ridge import Tuned, settle_refit, tune_refit
 from kernlens.methods.hkrr.objective import HyperKernelObjective, HyperKernelPoint
@@ -80,6 +82,21 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         alpha = self.plan.path[-1]
         result = self._minimize_on_many([self._approach() if start is None else start], alpha)
         return self._finish(result, Tuned(1.0, alpha, np.nan), alpha)
+
+    def fit_all(self, table: FitTable, learned: LearnedKernel) -> LearnedKernel:
+        """The same map and centres with coefficients from all rows, a tuned alpha chosen again."""
+        before = learned.function
+        start = TableFit(before.coefficients, before.intercept, learned.refit_alpha)
+        tuned = self.plan.refit_centers is not None and learned.status is not Status.CONSTANT
+        found = fit_centers(table, self.problem.ridge, before.B, before.Z, start, choose=tuned)
+        function = replace(before, coefficients=found.coefficients, intercept=found.intercept)
+        sample, point = self._point_of(function, found.alpha)[1:]
+        return replace(
+            learned,
+            function=function,
+            directions=_directions(point, sample.weights),
+            refit_alpha=found.alpha,
+        )
 
     def finish_interrupted(self) -> LearnedKernel:
         """The function on the best map of the stage that was interrupted."""
@@ -339,14 +356,13 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
         n_centers = self.plan.refit_centers or self.plan.centers.number
         Z = self.draw_centers(self.rows, n_centers, B, tuned.alpha)
         coefficients, intercept = self.problem.ridge.function(self.rows, B, Z, tuned.alpha)
-        sample = self.rows.take(slice(0, SLOPE_ROWS))
-        objective = self.problem.objective(sample, Z, tuned.alpha)
-        point = objective.with_coefficients(B, coefficients, intercept)
+        function = ProjectedKernelFunction(
+            B, Z, coefficients, intercept, self.problem.kernel, self.problem.n_jobs
+        )
+        objective, sample, point = self._point_of(function, tuned.alpha)
         value = result.history[-1] if result.history else self._value(objective, point, W, alpha)
         return LearnedKernel(
-            function=ProjectedKernelFunction(
-                B, Z, coefficients, intercept, self.problem.kernel, self.problem.n_jobs
-            ),
+            function=function,
             directions=_directions(point, sample.weights),
             alpha=alpha,
             objective=value,
@@ -362,6 +378,15 @@ class HyperKernelLearner(Stages, Learner[LearnedKernel]):
             plain=result.status is Status.PLAIN,
             screened=self.unscreened is not None,
         )
+
+    def _point_of(
+        self, function: ProjectedKernelFunction, alpha: float
+    ) -> tuple[HyperKernelObjective, CanonicalRows, HyperKernelPoint]:
+        """A function where directions are measured: the objective there, its rows, the point."""
+        sample = self.rows.take(slice(0, SLOPE_ROWS))
+        objective = self.problem.objective(sample, function.Z, alpha)
+        point = objective.with_coefficients(function.B, function.coefficients, function.intercept)
+        return objective, sample, point
 
     def _value(
         self, objective: HyperKernelObjective, point: HyperKernelPoint, W: FloatArray, alpha: float

@@ -15,6 +15,7 @@ from kernlens.base.columns import Columns
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
 from kernlens.base.function import FittedFunction
+from kernlens.blocks.survey import Survey
 from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import (
     DegreeSequence,
@@ -34,7 +35,13 @@ from kernlens.methods.regfeal.function import (
     RefittedKernelFunction,
 )
 from kernlens.methods.regfeal.learner import HermiteLearner
-from kernlens.methods.regfeal.options import NAMED_BASES, NAMED_DESCENTS, Basis, Reweighting
+from kernlens.methods.regfeal.options import (
+    NAMED_BASES,
+    NAMED_DESCENTS,
+    Basis,
+    IndexRule,
+    Reweighting,
+)
 from kernlens.methods.regfeal.plan import HermitePlan, HermiteProblem, Setting
 from kernlens.methods.regfeal.refits import (
     EstimatorRefit,
@@ -52,6 +59,8 @@ RHOS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 #: Kernel of the refit on projected rows, and its largest number of centres.
 REFIT_KERNEL = "gaussian"
 REFIT_CENTERS = 1000
+#: More rows than the kernel of all polynomials is taken for.
+MANY_ROWS = 2**60
 #: More polynomials than any memory holds.
 MOST_INDICES = 10**12
 #: Turning steps after every reweighting of an accelerated descent.
@@ -62,6 +71,7 @@ class BaseRegFeaL(FittingMixin):
     """Everything of RegFeaL that does not depend on the kind of target."""
 
     _order = "F"
+    _learns_from_blocks = True
 
     _optional: ClassVar[tuple[str, ...]] = (
         "support_",
@@ -130,18 +140,29 @@ class BaseRegFeaL(FittingMixin):
         columns = measure_columns(rows.X, rows.weights, self.clip, bool(self.standardize))
         return replace(columns, order=self._order)
 
+    def _columns_of(self, columns: Columns, found: Survey) -> Columns:
+        """Those of the sample, whose tails were drawn in; limits without any are those of all."""
+        if self.clip is not None:
+            return columns
+        columns = super()._columns_of(columns, found)
+        ends = np.array([found.columns.low, found.columns.high])
+        return replace(columns, limit=np.abs((ends - columns.mean) / columns.scale).max(axis=0))
+
     def _plan(self, data: FitData) -> HermitePlan:
         check_power(float(self.r), self.n_features_in_)
         if self._refits_an_estimator:
             check_refit_weights(self.refit, given_weights(data.rows, data.weight_unit))
         n_rows, n_inputs = data.rows.X.shape
         basis, previous = self._basis, self._previous_directions(n_inputs)
+        last_rule = basis.last_rule(n_rows if data.found is None else MANY_ROWS)
+        if data.found is not None:
+            self._check_sums(last_rule)
         plan = HermitePlan(
             structure=self.structure,
             r=float(self.r),
             settings=self._settings(basis, goes_on=previous is not None),
             rule=basis.rule,
-            last_rule=basis.last_rule(n_rows),
+            last_rule=last_rule,
             max_directions=self._reweighting.followed(n_inputs),
             descent=self._descent_rule(basis),
             learn_rows=basis.learning_rows(n_rows),
@@ -152,6 +173,19 @@ class BaseRegFeaL(FittingMixin):
             seed=data.seed,
         )
         return plan.within_reach(data.rows.X)
+
+    def _check_sums(self, last_rule: IndexRule | None) -> None:
+        """Refuse what cannot be fitted by sums over the blocks of a table."""
+        if self._refits_an_estimator:
+            raise ValueError(
+                f"refit={self.refit!r} needs all rows at once; choose refit='kernel' or None for "
+                "blocks of rows."
+            )
+        if last_rule is None:
+            raise ValueError(
+                f"basis={self.basis!r} has the kernel of all rows; choose basis='auto' for blocks "
+                "of rows."
+            )
 
     @property
     def _basis(self) -> Basis:
@@ -218,7 +252,7 @@ class BaseRegFeaL(FittingMixin):
                 n_rows,
                 n_inputs,
                 basis.matrix_rows(n_inputs, n_rows),
-                basis.most_indices(n_inputs, n_rows),
+                basis.most_indices(n_inputs, n_rows if data.found is None else MANY_ROWS),
                 held=not data.loss.quadratic,
             ),
             "choose basis=BestFirst(n_indices) with few indices, or fit on fewer rows",

@@ -12,12 +12,14 @@ from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
 from kernlens._result import SolveResult, Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.function import FittedFunction
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.fits.held_out import Bounds, Split
 from kernlens.methods.regfeal.descent import DescentRule, descend
 from kernlens.methods.regfeal.directions import WeightedDirections
+from kernlens.methods.regfeal.function import PolynomialFunction
 from kernlens.methods.regfeal.objective import HermiteObjective, HermitePoint
 from kernlens.methods.regfeal.plan import (
     HermitePlan,
@@ -82,6 +84,16 @@ class HermiteLearner(Learner[LearnedHermite]):
                 return self._stay_plain(kept, (kept, *tried))
         starts = [*best.directions, *self._starts(best.setting)]
         return self._finish(best.setting, starts, best, tried)
+
+    def fit_all(self, table: FitTable, learned: LearnedHermite) -> LearnedHermite:
+        """The same directions and settings, with coefficients from all rows."""
+        function = learned.function
+        if isinstance(function, PolynomialFunction):
+            objective = self.problem.objective(self.rows, learned.setting, last=True)
+            return replace(learned, function=objective.fit_all(table, learned.weighted, function))
+        refit = self.plan.refit
+        assert refit is not None
+        return replace(learned, function=refit.fit_all(table, function, learned.tuned))
 
     def finish_interrupted(self) -> LearnedHermite:
         """The function on the directions that were reached last."""

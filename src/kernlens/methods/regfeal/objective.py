@@ -11,11 +11,11 @@ Omega^2, which have the same stationary points for another mu.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernlens._array import FloatArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._execution import sum_blocks
 from kernlens._lazy import lazy
 from kernlens._rows import CanonicalRows
@@ -23,6 +23,7 @@ from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import DegreeSequence, GeometricSequence, Smoothness
 from kernlens.fits.feature_newton import FeatureNewton
 from kernlens.fits.kernel_fit import KernelFit, KernelFitter
+from kernlens.fits.table_fit import AllRows, TableFit, fit_features
 from kernlens.kernels.hermite import COARSE, HermiteKernel, Precision
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.linalg.ridge_system import BlockPart, accumulate_ridge
@@ -110,12 +111,18 @@ class HermiteObjective:
         Z = self.rows.X @ directions.R
         if self.rule is None:
             return self._exact(directions, Z, start)
-        smoothness = Smoothness(directions.eta, self.lam, self.mu, self.sequence)
-        indices, weight = self.rule.choose(smoothness, directions, self.seed)
+        indices, weight = self._chosen(self.rule, directions)
         features = HermiteFeatures(indices, self.n_jobs)
         if len(indices) < len(Z):
             return self._in_features(directions, Z, features, weight)
         return self._in_kernel(directions, Z, features, weight)
+
+    def _chosen(
+        self, rule: IndexRule, directions: WeightedDirections
+    ) -> tuple[IntArray, FloatArray]:
+        """Polynomials and their weights."""
+        smoothness = Smoothness(directions.eta, self.lam, self.mu, self.sequence)
+        return rule.choose(smoothness, directions, self.seed)
 
     def _exact(
         self, directions: WeightedDirections, Z: FloatArray, start: HermitePoint | None
@@ -189,6 +196,20 @@ class HermiteObjective:
         system = accumulate_ridge(over_blocks, self.rows.y, self.rows.weights, True, shift)
         return system.solve(1.0)
 
+    def fit_all(
+        self, rows: AllRows, directions: WeightedDirections, function: PolynomialFunction
+    ) -> PolynomialFunction:
+        """The function at some directions, with the coefficients of all rows of a table."""
+        assert self.rule is not None
+        _, weight = self._chosen(self.rule, directions)
+        root = np.sqrt(weight)
+        features = ScaledPolynomials(function.features, directions.R, root)
+        # A polynomial of no weight has no coefficient.
+        theta = function.coefficients / np.where(root > 0.0, root, 1.0)
+        start = TableFit(theta, function.intercept, 1.0)
+        found = fit_features(rows, features, self.loss, start)
+        return replace(function, coefficients=found.coefficients * root, intercept=found.intercept)
+
     def _kernel_fit(self, matrix: FloatArray, start: HermitePoint | None) -> KernelFit:
         fitter = KernelFitter(self.loss, self.rows.y, self.rows.weights, 1.0, solver="direct")
         nearby = None if start is None else start.start
@@ -196,6 +217,31 @@ class HermiteObjective:
 
     def _smoothing_term(self, directions: WeightedDirections) -> float:
         return 0.5 * self.mu * self.smoothing * float(np.sum(1.0 / directions.eta))
+
+
+@dataclass(frozen=True)
+class ScaledPolynomials:
+    """Features sqrt(w) H_alpha(R^T x) of any rows.
+
+    Attributes
+    ----------
+    features : HermiteFeatures
+    R : ndarray of shape (n_inputs, n_directions)
+    root : ndarray of shape (n_indices,)
+        Roots of the weights.
+    """
+
+    features: HermiteFeatures
+    R: FloatArray
+    root: FloatArray
+
+    @property
+    def shift(self) -> FloatArray:
+        """Polynomials are centred already, for Gaussian rows."""
+        return np.zeros(len(self.root))
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        return within_reach(self.features.matrix(X @ self.R) * self.root)
 
 
 def within_reach(scaled: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from kernlens.base.function import FittedFunction
 from kernlens.features.nystrom_centers import distinct_rows, uniform_centers
 from kernlens.fits.held_out import Bounds, Split, held_out_loss
 from kernlens.fits.projected_ridge import ProjectedRidge
+from kernlens.fits.table_fit import AllRows, TableFit, fit_centers
 from kernlens.fits.tuned_ridge import DECADES, Tuned, losses_along, tune_refit
 from kernlens.losses import Loss, SquaredLoss
 from kernlens.methods.regfeal.function import EstimatorFunction, RefittedKernelFunction
@@ -43,6 +44,10 @@ class Refit(ABC):
     @abstractmethod
     def fit(self, rows: CanonicalRows, B: FloatArray, tuned: Any) -> FittedFunction:
         """The function on `rows` through B, with settings that were tuned."""
+
+    def fit_all(self, rows: AllRows, function: Any, tuned: Any) -> FittedFunction:
+        """The function of a sample with coefficients from all rows of a table."""
+        raise NotImplementedError(f"{type(self).__name__} has no sums over blocks.")
 
     def for_search(self) -> Refit:
         """The same, if possible at less cost, for the choice among settings."""
@@ -106,6 +111,14 @@ class ProjectedKernelRefit(Refit):
         return RefittedKernelFunction(
             B, Z, coefficients, intercept, self.ridge.kernel, self.ridge.n_jobs
         )
+
+    def fit_all(
+        self, rows: AllRows, function: RefittedKernelFunction, tuned: Tuned
+    ) -> RefittedKernelFunction:
+        """The same map and centres, alpha chosen again."""
+        start = TableFit(function.coefficients, function.intercept, tuned.alpha)
+        found = fit_centers(rows, self.ridge, function.B, function.Z, start, choose=True)
+        return replace(function, coefficients=found.coefficients, intercept=found.intercept)
 
     def for_search(self) -> ProjectedKernelRefit:
         """With the squared loss, for which one solve does."""

@@ -37,6 +37,8 @@ EXACT_MATRICES = 7
 class BaseRFM(FittingMixin):
     """Everything of a recursive feature machine that does not depend on the kind of target."""
 
+    _learns_from_blocks = True
+
     def __init__(
         self,
         *,
@@ -78,7 +80,7 @@ class BaseRFM(FittingMixin):
     # From parameters to a learner
 
     def _plan(self, data: FitData) -> MachinePlan:
-        n_rows, n_inputs = data.rows.X.shape
+        n_inputs = data.rows.X.shape[1]
         # Nothing is drawn, but a seed that is none is refused all the same.
         check_random_state(self.random_state)
         return MachinePlan(
@@ -86,7 +88,7 @@ class BaseRFM(FittingMixin):
             alphas=_choices("alpha", self.alpha, ALPHAS),
             widths=_choices("width", self.width, WIDTHS),
             n_updates=None if self.n_updates == "auto" else int(self.n_updates),
-            n_centers=self._n_centers(n_rows, data.loss.quadratic),
+            n_centers=self._n_centers(data),
             bounds=data.targets.inner_bounds,
         )
 
@@ -117,8 +119,9 @@ class BaseRFM(FittingMixin):
             several = [(one, full, bool(self.ranks)) for one, full in kinds]
         return tuple(Machine(_name(*one), *one) for one in several)
 
-    def _n_centers(self, n_rows: int, quadratic: bool) -> int | None:
-        """Number of centres; None if all rows are, and the loss is the squared one."""
+    def _n_centers(self, data: FitData) -> int | None:
+        """Number of centres; None if all rows are, or all of a sample."""
+        n_rows, quadratic = data.n_rows, data.loss.quadratic
         most = EXACT_ROWS if quadratic else EXACT_ROWS_OF_CLASSES
         if self.centers == "all" or (self.centers == "auto" and n_rows <= most):
             n_centers = n_rows
@@ -127,7 +130,7 @@ class BaseRFM(FittingMixin):
             n_centers = int(np.clip(np.sqrt(work / n_rows), *bounds))
         else:
             n_centers = int(self.centers)
-        return None if n_centers >= n_rows else n_centers
+        return None if n_centers >= len(data.rows.X) else n_centers
 
     def _memory(self, data: FitData, plan: MachinePlan) -> Memory:
         n_rows, n_inputs = data.rows.X.shape

@@ -10,11 +10,13 @@ from kernlens._array import FloatArray, IntArray
 from kernlens._lazy import lazy
 from kernlens._result import Status
 from kernlens._rows import CanonicalRows
+from kernlens.base.block_data import FitTable
 from kernlens.base.fit_data import Stage
 from kernlens.base.learner import Directions, Learner, LeftOut
 from kernlens.base.search import SearchRecord
 from kernlens.fits.held_out import Bounds, Split
 from kernlens.fits.kernel_fit import KernelFitter
+from kernlens.fits.table_fit import TableFit, fit_centers
 from kernlens.fits.tuned_alpha import tune_alpha
 from kernlens.linalg.dense_kernel import DenseKernel
 from kernlens.losses import Loss, SquaredLoss
@@ -79,6 +81,24 @@ class MachineLearner(Learner[LearnedMachine]):
         if not self.loss.quadratic:
             recipe = replace(recipe, loss_alpha=self._tuned(self._search, recipe))
         return self._make(recipe, self._search.record)
+
+    def fit_all(self, table: FitTable, learned: LearnedMachine) -> LearnedMachine:
+        """The same kernel and centres with coefficients from all rows, alpha chosen again."""
+        before = learned.function
+        # The shift of a kernel matrix is that of all rows.
+        start = TableFit(before.coefficients, before.intercept, learned.alpha / table.total)
+        ridge = MixedRidge(self.loss, self.n_jobs)
+        several = len(self.plan.alphas) > 1
+        found = fit_centers(table, ridge, before.kernel, before.Z, start, choose=several)
+        function = replace(before, coefficients=found.coefficients, intercept=found.intercept)
+        return replace(
+            learned,
+            function=function,
+            directions=self._directions_of(function),
+            alpha=found.alpha * table.total,
+            objective=found.value,
+            history=(found.value,),
+        )
 
     def finish_interrupted(self) -> LearnedMachine:
         """Fit with the maps so far, or with the best settings so far; else interrupt again."""
@@ -203,11 +223,9 @@ class MachineLearner(Learner[LearnedMachine]):
         function = FeatureMachineFunction(kernel, self.rows.X[:n_centers], a, c, self.n_jobs)
         if self.stage is not None:
             self.stage("fitting the function")(1, value)
-        few = self.rows.take(slice(0, GRADIENT_ROWS))
-        reach = None if kernel.ranks is None else RANK_REACH * _deviations(few)
         return LearnedMachine(
             function=function,
-            directions=_directions(function.gradient(few.X, reach), few.weights),
+            directions=self._directions_of(function),
             alpha=recipe.last_alpha,
             objective=value,
             history=(value,),
@@ -216,6 +234,12 @@ class MachineLearner(Learner[LearnedMachine]):
             search=search,
             recipe=recipe,
         )
+
+    def _directions_of(self, function: FeatureMachineFunction) -> Directions:
+        """Directions of a function, by its slopes at the first rows."""
+        few = self.rows.take(slice(0, GRADIENT_ROWS))
+        reach = None if function.kernel.ranks is None else RANK_REACH * _deviations(few)
+        return _directions(function.gradient(few.X, reach), few.weights)
 
 
 def _deviations(rows: CanonicalRows) -> FloatArray:

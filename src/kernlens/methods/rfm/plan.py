@@ -9,6 +9,7 @@ import numpy as np
 from kernlens._array import FloatArray
 from kernlens.base.learner import Learned
 from kernlens.fits.held_out import Bounds
+from kernlens.methods.rfm.function import FeatureMachineFunction
 from kernlens.methods.rfm.machine import Machine
 
 #: Values that are added to the diagonal of the kernel matrix, which is 1.
@@ -121,6 +122,7 @@ class LearnedMachine(Learned):
     recipe : Recipe
     """
 
+    function: FeatureMachineFunction
     recipe: Recipe
 
 

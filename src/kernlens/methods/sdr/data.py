@@ -170,9 +170,11 @@ class ReductionData:
             of_all = found.survey.targets
             targets = replace(targets, mean=of_all.center, scale=of_all.scale)
         columns = with_moments_of_all(columns, found.survey, standardize=True)
-        units = TableUnits.of(found.survey, columns, targets)
+        unit = found.survey.weight_unit
+        weighted = replace(sample, weights=sample.weights / unit)
+        units = TableUnits.of(weighted, columns, targets)
         rows = rows_to_learn_from(units.rows, units.columns, targets)
-        in_units = InUnits(units.columns, targets, found.survey.weight_unit)
+        in_units = InUnits(units.columns, targets, unit)
         return cls(rows, units.columns, categorical, FitTable.of(found, in_units), n_classes)
 
     @property
