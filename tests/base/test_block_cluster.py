@@ -11,13 +11,24 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from kernlens import HKRRClassifier, RKHSWeightingRegressor
+from kernlens import (
+    BKerNNRegressor,
+    HKRRClassifier,
+    KernelLaplacianRegressor,
+    RKHSWeightingRegressor,
+)
 from kernlens.blocks.dask_table import DaskTable
 from reference.block_problems import SAMPLE_ROWS, blocks, classes, problem, small_samples
 
 WEIGHTING = RKHSWeightingRegressor(n_random_features=30, instantiation="relu", random_state=0)
 HYPER_KERNEL = HKRRClassifier(
     alpha=1e-3, n_components=2, init=1, centers=20, refit=20, max_iter=3, random_state=0
+)
+PARTICLES = BKerNNRegressor(
+    alpha=2e-3, n_particles=6, penalty="feature", max_iter=5, n_directions=1, random_state=0
+)
+LAPLACIAN = KernelLaplacianRegressor(
+    mu=1e-3, alpha=1e-4, n_centers=20, n_directions=1, random_state=0
 )
 PART = 90
 
@@ -33,7 +44,8 @@ def client():
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
-    small_samples(monkeypatch, [RKHSWeightingRegressor, HKRRClassifier])
+    families = RKHSWeightingRegressor, HKRRClassifier, BKerNNRegressor, KernelLaplacianRegressor
+    small_samples(monkeypatch, families)
 
 
 def collections(X, y):
@@ -44,7 +56,8 @@ def decision(model, X):
     return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
 
 
-@pytest.mark.parametrize("model", [WEIGHTING, HYPER_KERNEL], ids=type)
+@pytest.mark.filterwarnings("ignore:The fit stopped at max_iter")
+@pytest.mark.parametrize("model", [WEIGHTING, HYPER_KERNEL, PARTICLES, LAPLACIAN], ids=type)
 def test_workers_find_the_same_to_the_last_bit(client, model):
     X, y = problem(700)
     targets = classes(y) if model is HYPER_KERNEL else y

@@ -71,6 +71,11 @@ def survey(table: BlockTable, n_sample: int, gaps: bool = False) -> Survey:
     """
     merge = partial(merge_surveys, n_sample=n_sample)
     found = table.fold(survey_block, merge, n_sample, gaps)
+    if gaps and found.n_labeled == 0:
+        raise ValueError(
+            "y is NaN for every row of positive weight, which means that no row is labelled; give "
+            "at least one target."
+        )
     _check_spread(found.columns, "X")
     _check_spread(found.targets, "y")
     sample = found.sample.take(_both_kinds(found.sample, n_sample))

@@ -55,6 +55,11 @@ class BKerNNClassifier(DecisionClassifierMixin, BaseBKerNN):
         Positions in `inputs_` of the columns of `support_`; none if those are projections.
     dual_coef_ : ndarray of shape (n_targets, n_rows)
         Coefficients of the kernel at these rows, divided by the number of particles.
+    knots_ : ndarray of shape (n_alive, n_knots)
+        Of a fit of a table in blocks: projections at which the functions of the particles have
+        knots; `support_`, `support_inputs_` and `dual_coef_` are missing then.
+    knot_coef_ : ndarray of shape (n_targets, n_alive, n_knots)
+        Coefficients of the kernel at these knots, divided by the number of particles.
     intercept_ : ndarray of shape (n_targets,)
         Constant of the fitted functions, see :meth:`partial_functions`.
     penalty_ : str

@@ -69,6 +69,11 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
         Positions in `inputs_` of the columns of `support_`; none if those are projections.
     dual_coef_ : ndarray of shape (n_targets, n_rows)
         Coefficients of the kernel at these rows, divided by the number of particles.
+    knots_ : ndarray of shape (n_alive, n_knots)
+        Of a fit of a table in blocks: projections at which the functions of the particles have
+        knots; `support_`, `support_inputs_` and `dual_coef_` are missing then.
+    knot_coef_ : ndarray of shape (n_targets, n_alive, n_knots)
+        Coefficients of the kernel at these knots, divided by the number of particles.
     intercept_ : ndarray of shape (n_targets,)
         Constant of the fitted functions, see :meth:`partial_functions`.
     penalty_ : str
@@ -95,6 +100,10 @@ class BKerNNRegressor(DecisionRegressorMixin, BaseBKerNN):
     model is compared. A prediction is O(m (d + log n)) per row. A saved model has rows and
     coefficients instead of tables, at most ``8 n (min(d, n_particles) + n_targets)`` bytes and what
     does not grow with n; the first prediction after loading makes the tables, O(n m (d + log n)).
+
+    A table in blocks has the particles of a sample of 20,000 rows, and functions of all rows with
+    16 to 64 knots each, 4800 divided by n_particles: O(n m (d + n_targets)) for each of some dozen
+    passes, and ``24 (n_particles n_knots)^2`` bytes beside the sample.
 
     An interrupted fit (Ctrl-C) keeps the best particles so far and says so in `status_`; then the
     KeyboardInterrupt goes on to the caller.

@@ -79,11 +79,13 @@ class SampleFeatures:
         found: FloatArray = self.map.features(X / self.lengths) @ self.matrix
         return found
 
-    def slopes(self, X: FloatArray) -> FloatArray:
-        """Their derivatives in the directions that count, (n, r, q)."""
+    def slopes(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Their derivatives in the directions that count, times roots of weights, (n r, q)."""
         points = X / self.lengths
         frames = np.eye(X.shape[1])[None] if self.frames is None else self.frames.at(points)
-        found: FloatArray = self.map.slopes(points, frames) @ self.matrix
+        weighted = frames * np.sqrt(weights)[:, None, None]
+        slopes = self.map.slopes(points, weighted).reshape(-1, len(self.matrix))
+        found: FloatArray = slopes @ self.matrix
         return found
 
 
@@ -94,8 +96,7 @@ def energy(block: Block, features: SampleFeatures) -> tuple[FloatArray]:
     size = max(1, BLOCK_ENTRIES // (n_features * block.X.shape[1]))
     with single_threaded_blas():
         for rows in split_range(len(block), size):
-            weights = np.sqrt(block.weights[rows])[:, None, None]
-            slopes = (features.slopes(block.X[rows]) * weights).reshape(-1, q)
+            slopes = features.slopes(block.X[rows], block.weights[rows])
             gram += slopes.T @ slopes
     return (gram,)
 

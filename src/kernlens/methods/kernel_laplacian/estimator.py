@@ -23,7 +23,6 @@ from kernlens._validation import (
     plain_complaints,
 )
 from kernlens._warnings import warn
-from kernlens.base.block_data import Surveyed
 from kernlens.base.estimates import FitShape
 from kernlens.base.fit_data import FitData, Memory, Stage
 from kernlens.base.fitting import FittingMixin
@@ -166,7 +165,7 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             n_components = min(n_components, n)
         return LaplacianPlan(
             kernel=self._derivatives,
-            solver=self._solver_for(n, d) if data.found is None else self._solver_of(data.found),
+            solver=self._solver_for(n, d) if data.found is None else self._solver_of_blocks(),
             mus=mus,
             alphas=alphas,
             ratio_unit=(self._typical_length(rows.points) / length) ** 2 / d,
@@ -217,17 +216,12 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
             return str(self.solver)
         return "exact" if n_points * self._rank(n_inputs) <= EXACT_DERIVATIVES else "nystrom"
 
-    def _solver_of(self, found: Surveyed) -> str:
+    def _solver_of_blocks(self) -> str:
         """The solver of a table in blocks, whose sums are those of a few features."""
         if self.solver in ("exact", "cg"):
             raise ValueError(
                 f"solver={self.solver!r} needs all rows at once; choose solver='nystrom' or "
                 "'random_features' for blocks of rows."
-            )
-        if found.survey.n_labeled == 0:
-            raise ValueError(
-                "y is NaN for every row, which means that no row is labelled; give at least one "
-                "target."
             )
         return "nystrom" if self.solver == "auto" else str(self.solver)
 

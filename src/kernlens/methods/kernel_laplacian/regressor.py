@@ -124,6 +124,10 @@ class KernelLaplacianRegressor(DecisionRegressorMixin, BaseKernelLaplacian):
     gradients ``96 n (r + 1)`` per target, no matrix. Neighbours are looked for among 5000 points at
     most.
 
+    A table in blocks has the features and the ratio ``mu / alpha`` of a sample of 10,000 rows, half
+    of them with targets if there are as many, and alpha and coefficients of all rows; those without
+    a target count in the mean of squared gradients and in nothing else.
+
     An interrupted fit (Ctrl-C) keeps the best penalties so far, or the iterate that conjugate
     gradients have reached, and says so in `status_`; then the KeyboardInterrupt goes on to the
     caller.
