@@ -118,7 +118,7 @@ def test_blas_has_its_threads_back_after_fits_side_by_side():
         (RKHSWeightingRegressor(alpha=0.1), LearnedOnPart, "squared_errors"),
         (MAVE(), LearnedOnPart, "squared_errors"),
         (MAVE(n_directions=1), LocalMoments, "lines"),
-        (SIR(n_directions=1), Candidate, "spectrum"),
+        (SIR(n_directions=1), Candidate, "spectrum_of"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
