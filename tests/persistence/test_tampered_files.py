@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import kernlens
 from families import light
 from kernlens import AutoLensRegressor, BKerNNRegressor, KernelLaplacianClassifier
 from kernlens.persistence.archive import SCHEMA, pack, unpack
+from kernlens.persistence.schema import nodes
 from persistence.tampered import KINDS, tampered_files
 
 READER = Path(__file__).with_name("read_files.py")
@@ -72,6 +74,20 @@ def test_attributes_under_the_name_of_another_class_are_refused(tmp_path):
     forge(path, b'"BKerNNRegressor"', b'"HKRRRegressor"')
     with pytest.raises(kernlens.ModelFileError, match="its parts are not those of a model"):
         kernlens.load(path)
+
+
+def test_attributes_under_the_name_of_another_class_are_refused_where_nothing_uses_them(tmp_path):
+    path = tmp_path / "model.skops"
+    kernlens.save(AutoLensRegressor(time_budget=0.3, random_state=0).fit(X, Y), path)
+    members = unpack(path.read_bytes())
+    schema = json.loads(members[SCHEMA])
+    for name in ("Row", "Leaderboard"):
+        changed = copy.deepcopy(schema)
+        node = next(node for node in nodes(changed) if node["__class__"] == name)
+        node.update(__class__="LinearRegression", __module__="sklearn.linear_model._base")
+        path.write_bytes(pack({**members, SCHEMA: json.dumps(changed).encode()}))
+        with pytest.raises(kernlens.ModelFileError, match="its parts are not those of a model"):
+            kernlens.load(path)
 
 
 def test_a_forged_text_makes_another_model_at_most(tmp_path):

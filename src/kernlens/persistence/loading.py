@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernlens.persistence.archive import SCHEMA, Members, array_name, as_skops, unpack
@@ -72,9 +74,7 @@ def _built(content: bytes) -> BaseEstimator:
 
     try:
         model = skops.io.loads(content, trusted=list(own_types()))
-        # An estimator has what its constructor takes, and so have those inside; attributes of
-        # another class under its name have not.
-        model.get_params(deep=True)
+        _check_parts(model)
     except Exception as error:
         # All that is left are attributes that do not belong together, which classes of kernlens
         # and scikit-learn refuse each in its own way.
@@ -82,3 +82,32 @@ def _built(content: bytes) -> BaseEstimator:
     if not isinstance(model, BaseEstimator):
         raise Damaged("its text describes no model")
     return model
+
+
+def _check_parts(model: Any) -> None:
+    """Raise something if any object inside has attributes of another class under its name.
+
+    An estimator has what its constructor takes, and a dataclass has its fields.
+    """
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, list | tuple | set | frozenset):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, np.ndarray) and part.dtype.hasobject:
+            waiting += part.ravel().tolist()
+        elif hasattr(part, "__dict__") and not isinstance(part, type):
+            _check_attributes(part)
+            waiting += vars(part).values()
+
+
+def _check_attributes(part: Any) -> None:
+    if isinstance(part, BaseEstimator):
+        part.get_params(deep=False)
+    elif is_dataclass(part) and not {field.name for field in fields(part)} <= set(vars(part)):
+        raise TypeError(f"{type(part).__name__} lacks fields")
