@@ -14,6 +14,8 @@ from kernlens.experiments.rkhs_weightings import fits, sets
 
 #: What a choice depends on beside data set, instantiation and method.
 SEARCH = ("search_T", "n_widths", "search_rows", "search_seeds")
+#: Up to so many training rows settings are chosen with all features.
+FEW_ROWS = 1000
 
 
 @lru_cache(maxsize=2)
@@ -23,10 +25,17 @@ def split_of(name: str, folder: Path | None) -> sets.Split:
 
 
 def setting_of(cell: Cell, data: DataFolder) -> fits.Setting:
-    """The setting that serves all seeds of a cell, chosen with other weights than those."""
+    """The setting that serves all seeds of a cell, chosen with other weights than those.
+
+    Where rows are few, a decomposition costs the same for all features as for some of them: what
+    fewer features leave out may be what keeps a small lambda from fitting noise.
+    """
+    search_T, *others = (cell[part] for part in SEARCH)
+    if len(split_of(cell["dataset"], data.path).X) <= FEW_ROWS:
+        search_T = cell["T"]
     return _chosen(
         *(cell["dataset"], data.path, cell["instantiation"], cell["method"]),
-        *(cell[part] for part in SEARCH),
+        *(search_T, *others),
     )
 
 

@@ -294,7 +294,8 @@ NOTES = (
     fits.NOTE,
     "AdaBoost and SVM are scikit-learn's, with the ranges of Table 14, chosen by folds of at most "
     "rival_rows training rows and fitted on at most most_rows of them.",
-    "RW and RKS have 2000 features; their settings are chosen with search_T features. RW has the "
+    "RW and RKS have 2000 features; their settings are chosen with search_T features, or with all "
+    "of them on at most 1000 training rows. RW has the "
     "corrected features of RWExpRelu and RWExpSign. The exact kernel is fitted on at "
     "most exact_rows training rows. RW (our defaults) is the estimator as it comes.",
 )
