@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -21,6 +23,9 @@ from kernlens import (
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
 )
+from kernlens.fits.nystrom_fit import NystromFitter
+from kernlens.losses import SquaredLoss
+from kernlens.methods.rfm.kernel import MixedBlocks
 from kernlens.methods.rkhs_weightings.learner import WeightingLearner
 from reference.block_problems import blocks, classes, problem, small_samples
 
@@ -131,7 +136,10 @@ def test_a_model_of_blocks_has_the_attributes_of_one_in_memory(few_rows, estimat
     X, y = data_for(estimator, 300)
     others = {"solver": "least_squares"} if "solver" in estimator().get_params() else {}
     one, other = made(estimator, **others), made(estimator, **others)
-    assert set(vars(one.fit(blocks(X, y)))) == set(vars(other.fit(X, y)))
+    found, expected = vars(one.fit(blocks(X, y))), vars(other.fit(X, y))
+    assert {name: type(value) for name, value in found.items()} == {
+        name: type(value) for name, value in expected.items()
+    }
 
 
 @pytest.mark.parametrize("estimator", SETTINGS)
@@ -140,6 +148,39 @@ def test_more_rows_predict_better_than_the_sample(few_rows, estimator):
     model = made(estimator).fit(blocks(X[:1500], y[:1500]))
     sample = made(estimator).fit(X[:150], y[:150])
     assert model.score(X[1500:], y[1500:]) > sample.score(X[1500:], y[1500:])
+
+
+def test_weights_of_features_are_those_of_ridge_regression_on_all_rows(few_rows):
+    X, y = problem(600)
+    model = made(
+        RandomKitchenSinksRegressor, alpha=1e-4, linear_part=False, truncate=None, n_directions=1
+    ).fit(blocks(X, y))
+    F = model._function._features.evaluate(model._columns.apply(X)) / np.sqrt(40)
+    P, z = F - F.mean(axis=0), (y - y.mean()) / y.std()
+    shift = 1e-4 * np.square(P).sum(axis=1).mean()
+    b = np.linalg.solve(P.T @ P / len(y) + shift * np.eye(40), P.T @ z / len(y))
+    np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * (P @ b), atol=1e-7)
+    penalized = np.mean((z - P @ b) ** 2) + shift * b @ b
+    assert model.objective_ == pytest.approx(penalized, rel=1e-9)
+
+
+def test_coefficients_of_a_machine_are_those_of_all_rows(few_rows):
+    X, y = problem(600)
+    model = made(RFMRegressor, linear_part=False, truncate=None, n_directions=1).fit(blocks(X, y))
+    inputs, z = model._columns.apply(X), (y - y.mean())[None] / y.std()
+    function = model._function
+    fitter = NystromFitter(SquaredLoss(), z, np.ones(len(y)), model.alpha_ / len(y))
+    fit = fitter(MixedBlocks(function.kernel, inputs, function.Z))
+    np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * fit.decision[0], atol=1e-6)
+    assert model.objective_ == pytest.approx(fit.value, rel=1e-8)
+
+
+def test_the_lasso_has_sums_over_blocks_as_well(few_rows):
+    X, y = problem(600)
+    made_lasso = [made(RKHSWeightingRegressor, solver="lasso", n_directions=1) for _ in range(2)]
+    one, other = made_lasso[0].fit(blocks(X, y)), made_lasso[1].fit(blocks(X, y, block_rows=29))
+    np.testing.assert_allclose(other.predict(X), one.predict(X), atol=1e-6 * y.std())
+    assert one.score(X, y) > 0.8
 
 
 def test_a_line_beside_the_function_is_found_and_taken_off_all_rows(few_rows):
@@ -188,6 +229,16 @@ def test_a_class_that_the_sample_misses_is_learned_all_the_same(few_rows):
     proba = model.predict_proba(X)
     assert np.isfinite(proba).all()
     assert proba[rare, 3].mean() > 5 * proba[:, 3].mean()
+
+
+def test_many_classes_are_no_reason_to_warn(few_rows):
+    X, y = problem(600)
+    labels = np.clip(np.round(y), -12, 12).astype(int)
+    assert len(np.unique(labels)) > 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = made(RandomKitchenSinksClassifier).fit(blocks(X, labels))
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
 
 
 def test_several_targets_and_their_shape(few_rows):

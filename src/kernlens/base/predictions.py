@@ -6,6 +6,7 @@ Both mixins stand left of the base class of a family, which offers ``_fit_encode
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -141,7 +142,10 @@ class DecisionClassifierMixin(ClassifierMixin):
     def _fit_labelled_table(self, table: BlockTable) -> None:
         """Fit a table with labels; what follows from labels and weights does so from their sums."""
         counted = LabelTotals.of(table, type(self).__name__)
-        targets, weights, loss = self._label_targets(counted.labels, counted.totals)
+        with warnings.catch_warnings():
+            # Every label is there once, which scikit-learn takes for numbers.
+            warnings.filterwarnings("ignore", "The number of unique classes is greater")
+            targets, weights, loss = self._label_targets(counted.labels, counted.totals)
         step = LabelTargets(counted.labels, targets, weights / counted.totals)
         self._fit_table(table.through(step), lambda _y, _weights: loss)
 

@@ -135,7 +135,7 @@ def _chosen(features: RowFeatures, rows: AllRows, alpha: float) -> tuple[float, 
     losses = [float(test.mean_losses(*fit).sum()) for fit in train.solve_along(alphas)]
     most = min(losses) * (1.0 + CLEAR_GAIN)
     close = [one for one, loss in zip(alphas, losses, strict=True) if loss <= most]
-    return max(close, default=alpha), train.merged(test)
+    return float(max(close, default=alpha)), train.merged(test)
 
 
 @dataclass(frozen=True)
