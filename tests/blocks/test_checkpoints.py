@@ -10,10 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import kernlens
-from kernlens import MAVE, PHD, SAVE, SIR, RowBlocks
+from kernlens import (
+    MAVE,
+    PHD,
+    SAVE,
+    SIR,
+    HKRRRegressor,
+    RandomKitchenSinksClassifier,
+    RowBlocks,
+)
 from kernlens.blocks import as_blocks
+from kernlens.blocks.local import LocalTable
 from kernlens.blocks.moments import Moments
 from kernlens.blocks.plain_pickle import NotPlain, dumped, loaded
 
@@ -118,6 +128,26 @@ def test_the_model_is_that_without_a_checkpoint(monkeypatch, tmp_path, estimator
     again = fitted(estimator(**settings), blocks(X, y), tmp_path)
     np.testing.assert_allclose(model.components_, plain.components_, rtol=1e-10)
     np.testing.assert_array_equal(model.components_, again.components_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings"),
+    [
+        (RandomKitchenSinksClassifier, {"n_random_features": 30}),
+        (HKRRRegressor, {"centers": 20, "refit": 30, "n_components": 2, "max_iter": 5}),
+    ],
+)
+def test_every_pass_of_a_family_that_predicts_is_kept(monkeypatch, tmp_path, estimator, settings):
+    monkeypatch.setattr(estimator, "_sample_rows", 150)
+    X, y = data()
+    if estimator is RandomKitchenSinksClassifier:
+        y = np.where(y > y.mean(), "high", "low")
+    model = estimator(**settings, n_directions=2, n_jobs=1, random_state=0)
+    first = fitted(clone(model), blocks(X, y), tmp_path)
+    monkeypatch.setattr(LocalTable, "_fold", None)
+    again = fitted(clone(model), blocks(X, y), tmp_path)
+    np.testing.assert_array_equal(first.predict(X), again.predict(X))
+    np.testing.assert_array_equal(first.components_, again.components_)
 
 
 def test_a_checkpoint_of_another_fit_is_refused_by_name(tmp_path):

@@ -122,8 +122,9 @@ class EstimatesMixin:
         """Time that `fit` takes on one core, roughly: searches end sooner or later than that.
 
         A number of operations times constants that were measured once, for noisy targets of three
-        columns, scaled by a short timing of this machine. Real data are within a factor of five,
-        mostly; several cores are faster.
+        columns, scaled by a short timing of this machine. Nine in ten of those fits were within a
+        factor of three; those whose searches are longer or shorter are not. Several cores are
+        faster.
 
         Parameters
         ----------

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -144,7 +145,8 @@ class BaseBKerNN(FittingMixin):
 
     def _seconds_for(self, shape: FitShape) -> float:
         n, d = shape.n_rows, shape.n_columns
-        runs = 1 if n > MANY_ROWS or self.alpha != "auto" else RUNS_OF_A_SEARCH
+        one = n > MANY_ROWS or self.alpha != "auto" or is_classifier(self)
+        runs = 1 if one else RUNS_OF_A_SEARCH
         work = float(n) * self._most_particles(shape) * (d + float(np.log2(n + 1)))
         return 0.5 + SECONDS_PER_OPERATION * runs * work * (1.0 + 0.2 * (shape.n_targets - 1))
 

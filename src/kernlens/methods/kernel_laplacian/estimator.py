@@ -44,7 +44,7 @@ EXACT_DERIVATIVES = 1000
 #: Residual of conjugate gradients, relative to the targets, above which there is no solution.
 LARGEST_RESIDUAL = 1e-3
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
-SECONDS_PER_OPERATION, SECONDS_OF_EXACT = 5e-10, 5e-9
+SECONDS_PER_OPERATION, SECONDS_OF_EXACT = 8e-10, 5e-10
 
 
 class BaseKernelLaplacian(KernelSpace, FittingMixin):
@@ -205,11 +205,11 @@ class BaseKernelLaplacian(KernelSpace, FittingMixin):
         n, d = float(shape.n_rows), shape.n_columns
         rank, solver = self._rank(d), self._solver_for(shape.n_rows, d)
         if solver == "exact":
-            return 0.5 + SECONDS_OF_EXACT * (n * rank) ** 3
+            return 0.2 + SECONDS_OF_EXACT * (n * rank) ** 3
         m = float(self._centers(shape.n_rows))
         if self._fourier is None:
             m = min(m, n)
-        return 1.0 + SECONDS_PER_OPERATION * (n * m**2 * rank + m**3)
+        return 0.5 + SECONDS_PER_OPERATION * (n * m**2 * rank + m**3)
 
     def _solver_for(self, n_points: int, n_inputs: int) -> str:
         if self.solver != "auto":

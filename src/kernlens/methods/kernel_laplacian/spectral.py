@@ -29,7 +29,7 @@ ALPHAS = (1e-8, 1e-6, 1e-4, 1e-2)
 #: Share of the points that every function must be spread over.
 LEAST_SPREAD = 0.05
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
-SECONDS_PER_OPERATION = 5e-10
+SECONDS_PER_OPERATION = 8e-10
 
 
 class LaplacianEigenfunctions(EstimatesMixin, KernelSpace):

@@ -34,7 +34,7 @@ from kernlens.methods.mars.terms import Terms
 from kernlens.subspace import shares_of
 
 #: Seconds of an operation of a fit, by measuring a few; see `estimate_seconds`.
-SECONDS_PER_OPERATION = 5e-9
+SECONDS_PER_OPERATION = 5e-10
 
 
 class BaseSplines(FittingMixin):
@@ -164,7 +164,7 @@ class BaseSplines(FittingMixin):
         n, d = shape.n_rows, shape.n_columns
         terms = max(1, min(self._most_terms(d), n))
         folds = 6 if self.pruning == "cv" else 1
-        return 0.2 + SECONDS_PER_OPERATION * folds * n * d * float(terms) ** 3
+        return 0.05 + SECONDS_PER_OPERATION * folds * n * d * float(terms) ** 2
 
     def _learner(self, data: FitData, plan: SplinePlan, stage: Stage | None) -> SplineLearner:
         return SplineLearner(plan, data.rows, self.n_jobs, stage)

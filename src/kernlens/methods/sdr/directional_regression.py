@@ -77,6 +77,7 @@ class DirectionalRegression(SlicedFinder):
     True
     """
 
+    _passes = 60.0
     _parameters = SLICED
     _many_slices = 5
     _chi2_by_default = False

@@ -110,7 +110,7 @@ class LocalFinder(SubspaceFinder):
 
     def _seconds_for(self, shape: FitShape) -> float:
         rows = float(min(shape.n_rows, LOCAL_ROWS))
-        return 0.2 + self._seconds_per_operation * rows**2 * float(shape.n_columns + 1) ** 2
+        return 0.5 + self._seconds_per_operation * rows**2 * float(shape.n_columns + 1) ** 2
 
     def _find(self, data: ReductionData) -> FoundDirections:
         rows = replace(data.rows, y=data.responses())

@@ -75,6 +75,7 @@ class MAVE(LocalFinder):
     True
     """
 
+    _seconds_per_operation = 1e-8
     _parameters = LOCAL
     _nested_directions = False
 

@@ -80,6 +80,7 @@ class SAVE(SlicedFinder):
     True
     """
 
+    _passes = 60.0
     _parameters = SLICED
     _many_slices = 5
     _chi2_by_default = False
