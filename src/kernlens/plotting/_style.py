@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from kernlens._table import shortened
 
@@ -37,3 +37,25 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=(width, height))
+
+
+def room_for_panels(
+    figure: Figure | None, ax: Axes | None, size: tuple[float, float], **padding: float
+) -> Figure | SubFigure:
+    """Where several panels are drawn: in the place of `ax`, in `figure`, or in a new figure.
+
+    `ax` is taken away and its place is divided.
+    """
+    if ax is not None:
+        place = ax.get_subplotspec()
+        if figure is not None or place is None:
+            raise ValueError(
+                "ax must be of a grid, such as those of plt.subplots, and goes without figure; its "
+                "place is divided among the panels."
+            )
+        parent: Figure | SubFigure = ax.figure
+        ax.remove()
+        return parent.add_subfigure(place)
+    whole = new_figure(*size) if figure is None else figure
+    whole.set_layout_engine("constrained", **padding)
+    return whole

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike
 
 from kernlens.inspection import (
@@ -20,7 +20,7 @@ from kernlens.inspection import (
     direction_profile,
     summarize_directions,
 )
-from kernlens.plotting._style import new_figure
+from kernlens.plotting._style import room_for_panels
 from kernlens.plotting.panels import (
     draw_alpha_search,
     draw_column_profile,
@@ -65,7 +65,7 @@ class DirectionsDisplay:
 
     Attributes
     ----------
-    figure_ : matplotlib.figure.Figure
+    figure_ : matplotlib.figure.Figure or SubFigure
     axes_ : dict of str to matplotlib.axes.Axes
         ``"column"``, ``"direction_0"``, ..., ``"loadings"``, ``"component_importances"``,
         ``"feature_importances"`` and, if there was a search, ``"alpha_search"``. Without
@@ -96,6 +96,7 @@ class DirectionsDisplay:
         feature_names: Sequence[str] | None = None,
         title: str | None = None,
         figure: Figure | None = None,
+        ax: Axes | None = None,
     ) -> DirectionsDisplay:
         """Compute the numbers of a fitted model and draw them.
 
@@ -116,6 +117,8 @@ class DirectionsDisplay:
             Above the figure.
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
@@ -123,7 +126,7 @@ class DirectionsDisplay:
 
         Examples
         --------
-        >>> from matplotlib.figure import Figure
+        >>> from matplotlib.figure import Figure, SubFigure
         >>> from kernlens import BKerNNRegressor
         >>> from kernlens.datasets import make_absolute_sum_of_sines
         >>> from kernlens.plotting import DirectionsDisplay
@@ -145,9 +148,11 @@ class DirectionsDisplay:
             profiles,
             alpha_search(model),
         )
-        return display.plot(title=title, figure=figure)
+        return display.plot(title=title, figure=figure, ax=ax)
 
-    def plot(self, *, title: str | None = None, figure: Figure | None = None) -> DirectionsDisplay:
+    def plot(
+        self, *, title: str | None = None, figure: Figure | None = None, ax: Axes | None = None
+    ) -> DirectionsDisplay:
         """Draw the numbers.
 
         Parameters
@@ -156,6 +161,8 @@ class DirectionsDisplay:
             Above the figure.
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
@@ -165,8 +172,7 @@ class DirectionsDisplay:
         n_rows = 1 + -(-len(above) // PANELS_ABOVE)
         width, height = FIGURE_SIZE
         tall = height + (n_rows - 2) * ROW_HEIGHT
-        self.figure_ = new_figure(width, tall) if figure is None else figure
-        self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
+        self.figure_ = room_for_panels(figure, ax, (width, tall), h_pad=0.12, w_pad=0.08)
         if len(self.summary.loadings) == 0:
             self._draw_without_directions(title)
             return self
@@ -212,7 +218,9 @@ class DirectionsDisplay:
         draw_shares(self.axes_["feature_importances"], names, shares[order], "Columns")
 
 
-def _in_rows(figure: Figure, above: Sequence[str], below: Sequence[str]) -> dict[str, Axes]:
+def _in_rows(
+    figure: Figure | SubFigure, above: Sequence[str], below: Sequence[str]
+) -> dict[str, Axes]:
     """Panels of equal width above, in as many rows as they need, and one row below them."""
     per_row = min(len(above), PANELS_ABOVE)
     n_rows = -(-len(above) // per_row)

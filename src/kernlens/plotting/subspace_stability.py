@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernlens.base.names import resolve_feature_names
 from kernlens.model_selection import SubspaceStability
-from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, label, new_figure, tidy
+from kernlens.plotting._style import BAR, CHOSEN, DATA, FIT, TEXT, label, room_for_panels, tidy
 from kernlens.plotting.panels import BESIDE
 
 #: Size in inches of a figure made here.
@@ -43,12 +43,12 @@ class SubspaceStabilityDisplay:
 
     Attributes
     ----------
-    figure_ : matplotlib.figure.Figure
+    figure_ : matplotlib.figure.Figure or SubFigure
     axes_ : dict of str to matplotlib.axes.Axes
         ``"direction_0"``, ..., ``"angles"``, ``"eigenvalues"`` and, if there is one, ``"ladle"``.
     """
 
-    figure_: Figure
+    figure_: Figure | SubFigure
     axes_: dict[str, Axes]
 
     def __init__(
@@ -68,6 +68,7 @@ class SubspaceStabilityDisplay:
         sample_weight: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         figure: Figure | None = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> SubspaceStabilityDisplay:
         """Fit an estimator to resamples of the rows and draw how much its directions vary.
@@ -83,6 +84,8 @@ class SubspaceStabilityDisplay:
             Names of the columns; by default those seen in `fit`, or x0, x1, ...
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
         **options
             Other arguments of :class:`SubspaceStability`.
 
@@ -91,7 +94,7 @@ class SubspaceStabilityDisplay:
         SubspaceStabilityDisplay
         """
         stability = SubspaceStability(estimator, **options).fit(X, y, sample_weight)
-        return cls.from_stability(stability, feature_names=feature_names, figure=figure)
+        return cls.from_stability(stability, feature_names=feature_names, figure=figure, ax=ax)
 
     @classmethod
     def from_stability(
@@ -100,6 +103,7 @@ class SubspaceStabilityDisplay:
         *,
         feature_names: Sequence[str] | None = None,
         figure: Figure | None = None,
+        ax: Axes | None = None,
     ) -> SubspaceStabilityDisplay:
         """Draw what was fitted before.
 
@@ -111,27 +115,32 @@ class SubspaceStabilityDisplay:
             Names of the columns; by default those seen in `fit`, or x0, x1, ...
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
         SubspaceStabilityDisplay
         """
-        return cls(stability, feature_names).plot(figure=figure)
+        return cls(stability, feature_names).plot(figure=figure, ax=ax)
 
-    def plot(self, *, figure: Figure | None = None) -> SubspaceStabilityDisplay:
+    def plot(
+        self, *, figure: Figure | None = None, ax: Axes | None = None
+    ) -> SubspaceStabilityDisplay:
         """Draw.
 
         Parameters
         ----------
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
         self
         """
-        self.figure_ = new_figure(*FIGURE_SIZE) if figure is None else figure
-        self.figure_.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
+        self.figure_ = room_for_panels(figure, ax, FIGURE_SIZE, h_pad=0.12, w_pad=0.08)
         n_panels = min(MOST_PANELS, self.stability.n_directions_)
         below = ["eigenvalues", *(["ladle"] if hasattr(self.stability, "ladle_") else [])]
         if n_panels == 0:

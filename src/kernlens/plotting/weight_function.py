@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from kernlens.inspection import WeightProfile, weight_profile
-from kernlens.plotting._style import TEXT, label, new_figure, tidy
+from kernlens.plotting._style import TEXT, label, room_for_panels, tidy
 
 #: Size in inches of a figure made here.
 FIGURE_SIZE = (9.0, 3.6)
@@ -34,12 +34,12 @@ class WeightFunctionDisplay:
 
     Attributes
     ----------
-    figure_ : matplotlib.figure.Figure
+    figure_ : matplotlib.figure.Figure or SubFigure
     axes_ : dict of str to matplotlib.axes.Axes
         ``"curves"`` and, if there are two directions, ``"plane"``.
     """
 
-    figure_: Figure
+    figure_: Figure | SubFigure
     axes_: dict[str, Axes]
 
     def __init__(self, profile: WeightProfile) -> None:
@@ -47,7 +47,13 @@ class WeightFunctionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model: Any, *, n_curves: int = 3, target: int = 0, figure: Figure | None = None
+        cls,
+        model: Any,
+        *,
+        n_curves: int = 3,
+        target: int = 0,
+        figure: Figure | None = None,
+        ax: Axes | None = None,
     ) -> WeightFunctionDisplay:
         """Draw the weight function of a fitted model.
 
@@ -61,21 +67,27 @@ class WeightFunctionDisplay:
             Which of several targets or classes.
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
         WeightFunctionDisplay
         """
         profile = weight_profile(model, n_curves=n_curves, target=target)
-        return cls(profile).plot(figure=figure)
+        return cls(profile).plot(figure=figure, ax=ax)
 
-    def plot(self, *, figure: Figure | None = None) -> WeightFunctionDisplay:
+    def plot(
+        self, *, figure: Figure | None = None, ax: Axes | None = None
+    ) -> WeightFunctionDisplay:
         """Draw.
 
         Parameters
         ----------
         figure : matplotlib.figure.Figure or None
             Where to draw; by default a new figure of pyplot.
+        ax : matplotlib.axes.Axes or None
+            One of a grid, whose place is divided among the panels instead.
 
         Returns
         -------
@@ -84,8 +96,7 @@ class WeightFunctionDisplay:
         profile = self.profile
         n_panels = 1 if profile.plane is None else 2
         width = FIGURE_SIZE[0] * (0.6 if n_panels == 1 else 1.0)
-        self.figure_ = new_figure(width, FIGURE_SIZE[1]) if figure is None else figure
-        self.figure_.set_layout_engine("constrained")
+        self.figure_ = room_for_panels(figure, ax, (width, FIGURE_SIZE[1]))
         axes = self.figure_.subplots(1, n_panels, squeeze=False)
         self.axes_ = {"curves": axes[0, 0]}
         self._draw_curves(axes[0, 0])
