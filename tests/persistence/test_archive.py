@@ -49,3 +49,12 @@ def test_an_array_has_exactly_the_data_that_it_announces():
         check_array(content + b"x")
     with pytest.raises(Oversized):
         check_array(content[:-1])
+
+
+@pytest.mark.parametrize("shape", [(0, 10**12), (10**400, 0)])
+def test_an_array_without_entries_has_no_long_axis(shape):
+    packed = io.BytesIO()
+    described = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(packed, described)
+    with pytest.raises(Oversized):
+        check_array(packed.getvalue())
