@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import zipfile
 
@@ -37,6 +38,19 @@ def test_a_whole_archive_with_other_members_is_refused(changed):
         for name, content in {MANIFEST: manifest, **changed}.items():
             archive.writestr(name, content)
     with pytest.raises(Damaged, match="not what was written"):
+        unpack(forged.getvalue())
+
+
+def test_members_that_are_announced_in_the_same_place_are_refused():
+    forged = io.BytesIO()
+    with zipfile.ZipFile(forged, "w") as archive:
+        for name, content in {MANIFEST: b"{}", SCHEMA: b"{}", "0.npy": bytes(10_000)}.items():
+            archive.writestr(name, content)
+        for k in range(1, 5):
+            again = copy.copy(archive.getinfo("0.npy"))
+            again.filename = f"{k}.npy"
+            archive.filelist.append(again)
+    with pytest.raises(Oversized, match="overlap"):
         unpack(forged.getvalue())
 
 
