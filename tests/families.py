@@ -151,6 +151,7 @@ FAMILIES = (
         objects={"penalty": ConcaveFeaturePenalty(s=2.0), "init": _matrix(8)},
         objective=ReducedObjective,
         model_bytes=8 * 40 * (4 + 1),
+        optional=frozenset({"knots_", "knot_coef_"}),
         undrawn={},
     ),
     Family(
