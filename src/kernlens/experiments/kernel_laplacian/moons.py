@@ -30,7 +30,7 @@ NOISE = 0.3
 NEIGHBORS, SPREADS = (5, 10, 20, 40), (0.2, 0.8, 0.99)
 MUS, ALPHA = (0.0, 1e-7, 1e-5, 1e-3, 1e-1), 1e-9
 FULL: Settings = {"columns": [2, 3, 4, 6, 10, 20, 35, 50], "seeds": list(range(20))}
-QUICK: Settings = {"columns": [2, 6, 20], "seeds": list(range(8))}
+QUICK: Settings = {"columns": [2, 6, 20], "seeds": list(range(5))}
 
 
 def cells(settings: Settings) -> list[Cell]:
