@@ -13,6 +13,7 @@ class Status(Enum):
     CONVERGED = "converged"
     MAX_ITER = "stopped at max_iter before reaching tol; raise max_iter or tol"
     ALL_STEPS = "made all max_iter iterations: with sampled terms there is no earlier end"
+    EARLY = "ended early, because further iterations predict held-out rows worse"
     NO_PROGRESS = "stopped because no step lowers the objective any further"
     PLAIN = "no directions predict better than all columns alike; plain kernel ridge kept"
     CONSTANT = "nothing predicts held-out rows better than a constant; hardly more was kept"

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from kernlens import RegFeaLRegressor
 from kernlens._result import Status
+from kernlens.datasets import make_two_sines
 from kernlens.features.hermite_indices import GeometricSequence
 from kernlens.fits.held_out import Split
 from kernlens.fits.projected_ridge import ProjectedRidge
@@ -57,6 +59,10 @@ class RecordingRefit(Refit):
     def held_out(self, split, B, *, quick):
         self.asked.append((split, B, quick))
         return self.loss
+
+    def through_one(self, splits, B, tuned):
+        assert tuned == "tuned"
+        return 1.0
 
     def tune(self, splits, maps):
         self.tuned.append((list(splits), list(maps)))
@@ -389,3 +395,46 @@ def test_the_record_has_what_was_tried_and_what_was_chosen():
     alphas, losses = record.curve("alpha")
     np.testing.assert_array_equal(alphas, [0.01, 0.1, 1.0, 10.0])
     assert losses[list(alphas).index(learned.setting.alpha)] == record.losses[record.chosen]
+
+
+def test_the_loss_through_one_map_is_the_lowest_mean_over_the_grid_of_alpha():
+    rows, refit = planted_rows(), kernel_refit()
+    splits, B = splits_of(rows), np.full((1, 4), 0.5)
+    tuned = refit.tune(splits, [B] * N_FOLDS)
+    losses = [refit.through_one([split], B, tuned) for split in splits]
+    assert np.mean(losses) <= refit.through_one(splits, B, tuned) <= tuned.loss + 1e-12
+    # The size of the map says nothing.
+    assert refit.through_one(splits, 30.0 * B, tuned) == pytest.approx(
+        refit.through_one(splits, B, tuned)
+    )
+
+
+class PrefersShort(RecordingRefit):
+    """A refit whose held-out loss grows with every map that it is asked about."""
+
+    def through_one(self, splits, B, tuned):
+        self.maps = [*getattr(self, "maps", []), B]
+        return float(len(self.maps))
+
+
+def test_a_descent_ends_early_where_the_refit_then_predicts_clearly_better():
+    rows, refit = planted_rows(), PrefersShort(0.0)
+    plan = replace(PLAN, settings=SETTINGS[1:2], refit=refit, own=False)
+    learner = learner_of(rows, plan)
+    learned = learner.learn()
+    assert learned.status is Status.EARLY and learned.n_short == setting_search.FIRST_ITER
+    assert learned.n_iter <= setting_search.FIRST_ITER
+    np.testing.assert_array_equal(refit.fitted[0][1], refit.maps[0])
+    # Directions of other rows are learned for as long.
+    again = learner._directions_again(learned)
+    np.testing.assert_array_equal(again.R, learned.weighted.R)
+
+
+def test_directions_that_a_longer_descent_loses_are_kept():
+    drawn = make_two_sines(1000, 10, structure="variables", random_state=36)
+    model = RegFeaLRegressor(structure="variables", n_directions=2, random_state=0)
+    model.fit(drawn.X[:200], drawn.y[:200])
+    assert model.status_ == Status.EARLY.value
+    assert len(model.projection_) == 2
+    # The noise leaves .786; through the first direction alone it is .37.
+    assert model.score(drawn.X_test, drawn.y_test) > 0.74

@@ -29,6 +29,8 @@ from kernlens.methods.regfeal.plan import (
     Tried,
 )
 from kernlens.methods.regfeal.search import (
+    FIRST_ITER,
+    SEARCH_ITER,
     SEARCH_TOL,
     SettingSearch,
     record_of,
@@ -37,6 +39,12 @@ from kernlens.methods.regfeal.search import (
 )
 from kernlens.optim.lbfgs import Progress
 
+#: Share of the held-out loss of a refit that a shorter descent must take away.
+CLEAR_GAIN = 0.1
+#: Iterations of descents that may end early, as in the search.
+SHORT = (FIRST_ITER, SEARCH_ITER)
+#: A descent that somebody else has ended is not gone on with.
+ENDED_BY_OTHERS = (Status.INTERRUPTED, Status.STOPPED)
 #: Splits that a refit is tuned on where every fit of it takes several Newton steps.
 NEWTON_SPLITS = 2
 #: Iterations after which directions learned before are compared with new ones.
@@ -195,8 +203,43 @@ class HermiteLearner(Learner[LearnedHermite]):
     ) -> LearnedHermite:
         """Learn directions at the chosen setting, from the best start, and fit the function."""
         result = self._learn_directions(setting, starts)
+        tuned = n_short = None
+        if best is not None and best.refit_is_better:
+            tuned = self._tuned(best)
+            if result.status not in ENDED_BY_OTHERS:
+                result, n_short = self._as_far_as_it_helps(setting, result, best, tuned)
         directions = result.solution.directions.without_small(0.0)
-        return self._end(setting, directions, result, best, tried)
+        learned = self._end(setting, directions, result, best, tried, tuned)
+        return replace(learned, n_short=n_short)
+
+    def _as_far_as_it_helps(
+        self, setting: Setting, end: SolveResult, best: Tried, tuned: Any
+    ) -> tuple[SolveResult, int | None]:
+        """A descent as short as those of the search, if its map is clearly better to refit.
+
+        The setting was chosen by maps after few iterations. More of them lower the objective, and
+        may let go of a direction that the refit needs. All maps that are compared have seen the
+        held-out rows, so that none has an advantage.
+        """
+        refit = self.plan.refit
+        assert refit is not None
+        short = {n_iter: self._short_descent(setting, n_iter) for n_iter in SHORT}
+        splits = list(self._search_splits)[: len(best.directions)]
+
+        def loss(result: SolveResult) -> float:
+            return refit.through_one(splits, result.solution.directions.projection(), tuned)
+
+        losses = {n_iter: loss(result) for n_iter, result in short.items()}
+        n_iter = min(losses, key=losses.__getitem__)
+        if losses[n_iter] >= (1.0 - CLEAR_GAIN) * loss(end):
+            return end, None
+        return replace(short[n_iter], status=Status.EARLY), n_iter
+
+    def _short_descent(self, setting: Setting, n_iter: int) -> SolveResult:
+        """At most so many iterations from the first directions, as in the search."""
+        objective = self._directions_problem.objective(self._learning_rows, setting)
+        rule = self.plan.descent_within(n_iter, SEARCH_TOL)
+        return self._descend(objective, setting, self._starts(setting)[0], rule)
 
     def _learn_directions(
         self,
@@ -220,7 +263,8 @@ class HermiteLearner(Learner[LearnedHermite]):
         result = SolveResult(learning, Status.PLAIN, 0, (learning.value,))
         if kept.refit_is_better:
             directions = self._directions_problem.first_directions(rows, setting)
-        return self._end(setting, directions, result, kept, tried)
+        tuned = self._tuned(kept) if kept.refit_is_better else None
+        return self._end(setting, directions, result, kept, tried, tuned)
 
     def _end(
         self,
@@ -229,6 +273,7 @@ class HermiteLearner(Learner[LearnedHermite]):
         result: SolveResult,
         best: Tried | None,
         tried: tuple[Tried, ...],
+        tuned: Any,
     ) -> LearnedHermite:
         """RegFeaL's own function, or the refit if that predicts held-out rows better."""
         if best is None or not best.refit_is_better:
@@ -236,7 +281,6 @@ class HermiteLearner(Learner[LearnedHermite]):
             return self._learned(setting, directions, function, result, best, tried)
         refit = self.plan.refit
         assert refit is not None
-        tuned = self._tuned(best)
         refitted = refit.fit(self.rows, directions.projection(), tuned)
         return self._learned(
             setting, directions, refitted, result, best, tried, tuned=tuned, refitted=True
@@ -304,6 +348,9 @@ class HermiteLearner(Learner[LearnedHermite]):
 
     def _directions_again(self, learned: LearnedHermite, tol: float = 0.0) -> WeightedDirections:
         setting = learned.setting
+        if learned.n_short is not None:
+            short: HermitePoint = self._short_descent(setting, learned.n_short).solution
+            return short.directions.without_small(0.0)
         if learned.status is not Status.PLAIN:
             starts = self._starts(setting)
             end: HermitePoint = self._learn_directions(setting, starts, tol).solution

@@ -264,6 +264,8 @@ class LearnedHermite(Learned):
         Settings of the refit.
     refitted : bool
         Whether the function is that of a refit.
+    n_short : int or None
+        Most iterations of a descent that ended early for the refit; None for one to its end.
     """
 
     weighted: WeightedDirections
@@ -271,3 +273,4 @@ class LearnedHermite(Learned):
     tried: tuple[Tried, ...] = ()
     tuned: Any = None
     refitted: bool = False
+    n_short: int | None = None

@@ -38,6 +38,10 @@ class Refit(ABC):
         """Loss on held-out rows through B (n_directions, n_inputs); `quick` for a first look."""
 
     @abstractmethod
+    def through_one(self, splits: Sequence[Split], B: FloatArray, tuned: Any) -> float:
+        """Mean loss on the held-out rows through one map, as the search has it."""
+
+    @abstractmethod
     def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> Any:
         """Settings of its own, tuned with maps that have not seen the rows they are scored on."""
 
@@ -82,6 +86,16 @@ class ProjectedKernelRefit(Refit):
             alphas = MIDDLE_ALPHA * 10.0**DECADES
             return float(np.min(losses_along(self.ridge, split, scaled, alphas, self.bounds)))
         return tune_refit(self.ridge, [split], [scaled], MIDDLE_ALPHA, self.bounds).loss
+
+    def through_one(self, splits: Sequence[Split], B: FloatArray, tuned: Tuned) -> float:
+        """At the best alpha, with the length scale that was tuned."""
+        ridge, alphas = self.for_search().ridge, MIDDLE_ALPHA * 10.0**DECADES
+        maps = [tuned.scale * _with_unit_median(B, split.train.X) for split in splits]
+        losses = [
+            losses_along(ridge, split, one, alphas, self.bounds)
+            for split, one in zip(splits, maps, strict=True)
+        ]
+        return float(np.mean(losses, axis=0).min())
 
     def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> Tuned:
         """Length scale and alpha; the length scale by squared errors, for which one solve does."""
@@ -149,6 +163,10 @@ class EstimatorRefit(Refit):
         with self._named(len(split.train.X)):
             decision = function.decision(split.test.X)
         return held_out_loss(self.loss, split.test, decision, None)
+
+    def through_one(self, splits: Sequence[Split], B: FloatArray, tuned: None) -> float:
+        """Of fits to the other rows of every split."""
+        return float(np.mean([self.held_out(split, B, quick=True) for split in splits]))
 
     def tune(self, splits: Sequence[Split], maps: Sequence[FloatArray]) -> None:
         """Nothing: the estimator is taken as it is given."""
