@@ -768,12 +768,6 @@ FAULTS = (
         "persistence",
     ),
     Fault(
-        "persistence/archive.py",
-        "    if len(content) != entry.file_size or rest:",
-        "    if len(content) != entry.file_size:",
-        "persistence",
-    ),
-    Fault(
         "base/saved.py",
         "{zlib.crc32(entries.data):08x}",
         "{zlib.crc32(entries[:8].data):08x}",

@@ -122,8 +122,7 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     with archive.open(entry) as member:
         # Without a number zipfile would unpack all there is, and cut it off afterwards.
         content = member.read(entry.file_size + 1)
-        rest = member.read(1)
-    if len(content) != entry.file_size or rest:
+    if len(content) != entry.file_size:
         raise Damaged("a member of the zip archive is not as long as it says")
     return content
 

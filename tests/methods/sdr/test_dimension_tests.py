@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 from kernlens import PHD, SAVE, SIR, DirectionalRegression
+from kernlens.methods.sdr.dimension_tests import _moved
 from reference import sdr as reference
 
 
@@ -132,3 +133,26 @@ def test_permutations_follow_the_seed_and_few_rows_have_none():
     assert first == again != other
     few = SIR().fit(X[:14], y[:14])
     assert not hasattr(few, "dimension_test_") and few.n_directions_ >= 1
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_moved_coordinates_are_uncorrelated_with_the_first_ones(k):
+    X, rng = sample(n=60, d=4)
+    weights = rng.uniform(0.1, 2.0, 60)
+    X = X - np.average(X, axis=0, weights=weights)
+    moved = _moved(X, rng.permutation(60), k, weights)
+    np.testing.assert_array_equal(moved[:, :k], X[:, :k])
+    rest = moved[:, k:]
+    np.testing.assert_allclose(weights @ rest, 0.0, atol=1e-12)
+    np.testing.assert_allclose((moved[:, :k].T * weights) @ rest, 0.0, atol=1e-11)
+    # Neither the scale nor the relations of the others to each other are lost.
+    assert np.linalg.matrix_rank(rest) == 4 - k and rest.std() > 0.5
+
+
+def test_the_identity_is_one_of_the_permutations():
+    X, rng = sample(n=100)
+    y = X[:, 0] + 0.1 * rng.standard_normal(100)
+    model = SAVE(test="permutation", n_permutations=9, level=0.2, random_state=0).fit(X, X[:, 0])
+    assert model.dimension_test_.p_value[0] == pytest.approx(1 / 10)
+    sliced = SIR(test="permutation", n_permutations=3, level=0.3, random_state=0).fit(X, y)
+    assert sliced.dimension_test_.p_value[0] == pytest.approx(1 / 4)
