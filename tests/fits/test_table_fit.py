@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 
 from kernlens.base.block_targets import numeric_targets
 from kernlens.blocks import as_blocks
+from kernlens.fits import table_newton
 from kernlens.fits.nystrom_fit import NystromFitter
 from kernlens.fits.projected_ridge import ProjectedRidge
-from kernlens.fits.table_fit import AROUND, TableFit, fit_centers
+from kernlens.fits.table_fit import AROUND, CenterFeatures, TableFit, feature_system, fit_centers
+from kernlens.fits.table_newton import BlockModel
 from kernlens.kernels.radial import make_radial_kernel
 from kernlens.losses import HuberLoss, LogisticLoss, MultinomialLoss, SquaredLoss
 from reference.block_problems import blocks
@@ -113,6 +116,21 @@ def test_partition_threads_and_weights_say_nothing(loss):
     np.testing.assert_array_equal(threads.intercept, one.intercept)
 
 
+@pytest.mark.parametrize("loss", ["huber", "multinomial"])
+def test_large_couplings_are_iterated_on(loss, monkeypatch):
+    X, _, _, B = problem(loss)
+    ridge, _, expected = fitted(loss)
+    monkeypatch.setattr(table_newton, "MOST_FACTORED", 1)
+    found = fitted(loss)[2]
+    kernel = ridge.matrix(B, X, X[:25]).T
+    np.testing.assert_allclose(
+        found.coefficients @ kernel + found.intercept[:, None],
+        expected.coefficients @ kernel + expected.intercept[:, None],
+        atol=1e-6,
+    )
+    assert found.value == pytest.approx(expected.value, rel=1e-10)
+
+
 @pytest.mark.parametrize("loss", ["logistic", "multinomial"])
 def test_newton_starts_anywhere(loss):
     X, y, weights, B = problem(loss)
@@ -151,3 +169,28 @@ def test_blocks_without_weight_are_no_trouble():
             rows_of(X, y, empty, block_rows=33), ridge, B, X[:25], start, choose=True
         )
         assert np.isfinite(found.coefficients).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "n_numbers"),
+    [
+        ("ridge", lambda c, t: c**2 + c + t * c + 2 * t + 1),
+        ("look", lambda c, t: t * (c + 1) + 3),
+        ("system", lambda c, t: (c + 1) ** 2 + t * (c + 1) + 1),
+        ("coupled", lambda c, t: (t * (c + 1)) ** 2),
+        ("curved", lambda c, t: t * (c + 1)),
+    ],
+)
+def test_blocks_send_what_the_documentation_says(function, n_numbers):
+    X, y, weights, B = problem("multinomial")
+    ridge = ProjectedRidge(make_radial_kernel("gaussian"), LOSSES["multinomial"], n_jobs=1)
+    n_centers, n_targets = 60, len(y)
+    features = CenterFeatures.of(ridge, B, X[:n_centers])
+    model, at = BlockModel(features, ridge.loss, True), np.zeros((n_targets, n_centers + 1))
+    table = rows_of(X, y, weights, block_rows=400).table
+    work = {"ridge": (feature_system, features), "curved": (model.curved, at, at)}
+    call, *args = work.get(function) or (getattr(model, function), at)
+    (sent,) = table.map(call, *args)
+    expected = 8 * n_numbers(n_centers, n_targets)
+    # Beside the numbers there are names and shapes.
+    assert expected <= len(pickle.dumps(sent)) < 1.05 * expected + 1000

@@ -168,27 +168,13 @@ class FeatureNewton:
         return min(MOST_ITERATIONS, 1 + int(factoring / (THIN * 4.0 * n * n_unknowns)))
 
     def coupled_inverse(self, root: CurvatureRoot, ridge: FloatArray) -> Operator:
-        """Inverse of the system up to rounding; iterations then only correct that.
-
-        What is the same for all targets meets no curvature of the multinomial loss, and a matrix
-        that is nearly singular there would blow rounding up: it gets the inverse of the means.
-        """
+        """Inverse of the system up to rounding; iterations then only correct that."""
         n_targets, p = len(self.y), self.A.shape[1]
         matrix = np.empty((n_targets, p, n_targets, p))
         for t in range(n_targets):
             for s in range(t + 1):
                 matrix[t, :, s] = matrix[s, :, t] = self._gram(root.entries(t, s))
-        n_unknowns = n_targets * p
-        factor = factor_of(matrix.reshape(n_unknowns, n_unknowns), np.tile(ridge, n_targets))
-        of_means = self._inverse_of(root.mean_diagonal(n_targets), ridge)
-
-        def solve(r: FloatArray) -> FloatArray:
-            shared = r.mean(axis=0, keepdims=True)
-            x = cho_solve((factor, False), (r - shared).ravel(), check_finite=False)
-            x = x.reshape(r.shape)
-            return x - x.mean(axis=0) + of_means(shared)
-
-        return solve
+        return coupled_solver(matrix, ridge, self._inverse_of(root.mean_diagonal(n_targets), ridge))
 
     def _gram(self, curvature: FloatArray, *, positive: bool = False) -> FloatArray:
         """``A^T diag(curvature) A``, in blocks: all weighted rows would be a second copy of A."""
@@ -209,6 +195,26 @@ class FeatureNewton:
         size = float(np.linalg.norm(self.ridge * point.stacked) or np.linalg.norm(slopes))
         size = max(size, self._negligible_gradient) or 1.0
         return float(np.linalg.norm(gradient)) / size
+
+
+def coupled_solver(matrix: FloatArray, ridge: FloatArray, of_means: Operator) -> Operator:
+    """Inverse of the system of all targets, (n_targets, p, n_targets, p) and a ridge (p,).
+
+    What is the same for all targets meets no curvature of the multinomial loss, and a matrix that
+    is nearly singular there would blow rounding up: it gets the inverse of the means.
+    """
+    n_targets, p = matrix.shape[:2]
+    n_unknowns = n_targets * p
+    factor = factor_of(matrix.reshape(n_unknowns, n_unknowns), np.tile(ridge, n_targets))
+
+    def solve(r: FloatArray) -> FloatArray:
+        shared = r.mean(axis=0, keepdims=True)
+        x = cho_solve((factor, False), (r - shared).ravel(), check_finite=False)
+        x = x.reshape(r.shape)
+        solved: FloatArray = x - x.mean(axis=0) + of_means(shared)
+        return solved
+
+    return solve
 
 
 def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:

@@ -17,8 +17,14 @@ from kernlens._array import FloatArray
 from kernlens._execution import split_range
 from kernlens.blocks.block import Block
 from kernlens.blocks.table import BlockTable
-from kernlens.fits.feature_newton import MOST_ITERATIONS, ROWS_PER_BLOCK, factor_of
-from kernlens.linalg.conjugate_gradient import conjugate_gradient
+from kernlens.fits.feature_newton import (
+    MOST_FACTORED,
+    MOST_ITERATIONS,
+    ROWS_PER_BLOCK,
+    coupled_solver,
+    factor_of,
+)
+from kernlens.linalg.conjugate_gradient import Operator, conjugate_gradient
 from kernlens.losses import Loss
 from kernlens.optim.damped_newton import damped_newton
 
@@ -68,6 +74,20 @@ class BlockModel:
             total += curvature.sum()
         return rhs, gram, total
 
+    def coupled(self, block: Block, stacked: FloatArray) -> tuple[FloatArray]:
+        """The curvature of all targets together, (n_targets, p, n_targets, p)."""
+        n_targets, n_columns = stacked.shape
+        matrix = np.zeros((n_targets, n_columns, n_targets, n_columns))
+        for A, y, weights in self._parts(block):
+            root, _ = self.loss.working_system(y, stacked @ A.T, weights)
+            for t in range(n_targets):
+                for s in range(t + 1):
+                    matrix[t, :, s] += A.T @ (A * root.entries(t, s)[:, None])
+        for t in range(n_targets):
+            for s in range(t):
+                matrix[s, :, t] = matrix[t, :, s]
+        return (matrix,)
+
     def curved(self, block: Block, stacked: FloatArray, v: FloatArray) -> tuple[FloatArray]:
         """The curvature at `stacked`, applied to other coefficients."""
         product = np.zeros_like(v)
@@ -97,8 +117,9 @@ class _Point:
 class TableNewton:
     """Newton's method from coefficients that are near, such as those of a sample.
 
-    A step costs a pass for its system, one for every iteration of conjugate gradients where there
-    are several targets, and one for the objective.
+    A step costs a pass for its system, and one for the objective. Several targets have conjugate
+    gradients, with a pass for every iteration; the coupling of all targets, if it is not too large
+    a matrix, costs one pass, and leaves them little to do.
 
     Attributes
     ----------
@@ -166,6 +187,10 @@ class TableNewton:
 
         if len(stacked) == 1:
             return self._at(inverse(rhs))
+        precondition: Operator = inverse
+        if stacked.size <= MOST_FACTORED:
+            (matrix,) = self.table.sum(self.model.coupled, stacked)
+            precondition = coupled_solver(matrix, ridge, inverse)
 
         def curved(v: FloatArray) -> FloatArray:
             (product,) = self.table.sum(self.model.curved, stacked, v)
@@ -173,6 +198,6 @@ class TableNewton:
             return applied
 
         result = conjugate_gradient(
-            curved, rhs, start=stacked, precondition=inverse, tol=tol, max_iter=MOST_ITERATIONS
+            curved, rhs, start=stacked, precondition=precondition, tol=tol, max_iter=MOST_ITERATIONS
         )
         return self._at(result.solution)
