@@ -205,7 +205,7 @@ def memory(options: argparse.Namespace) -> None:
             reference = fitted(FAMILIES[name], in_memory(n // 10))
             cells.append(f"{r2_on_new_rows(reference.model):.4f}")
             cells.append(f"({reference.seconds:.0f} s)")
-        print_row(name, *cells, widths=(*WIDTHS, 12))
+        print_row(name, *cells, widths=(*WIDTHS, 12)[: len(cells) + 1])
         print("    " + ", ".join(f"{one.name} {one.seconds:.0f} s" for one in fit.passes[:12]))
 
 
