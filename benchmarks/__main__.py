@@ -45,10 +45,18 @@ BENCHMARKS = {
     "defaults": "defaults on awkward data, their seconds, the size of a model; --only, --families",
     "autolens": "AutoLens beside tuned rivals in equal time; --sets, --seconds, --file, ...",
     "stability_coverage": "how often intervals of SubspaceStability contain planted entries",
+    "scaling": "tables in blocks on two worker processes: memory, speed, bytes; --part, --rows",
     "direction_counts": "how often the number of directions is right; --families, --seeds, ...",
 }
 #: Those whose ``run`` takes arguments.
-WITH_ARGUMENTS = ("autolens", "classical", "defaults", "direction_counts", "rfm_against_xrfm")
+WITH_ARGUMENTS = (
+    "autolens",
+    "classical",
+    "defaults",
+    "direction_counts",
+    "rfm_against_xrfm",
+    "scaling",
+)
 
 
 def main() -> None:

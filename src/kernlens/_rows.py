@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from kernlens._array import BoolArray, FloatArray
 from kernlens._hash import mix
+from kernlens._sized import Sized
 
 #: Binary digits that are kept of a weight.
 WEIGHT_BITS = 33
 
 
 @dataclass(frozen=True)
-class CanonicalRows:
+class CanonicalRows(Sized):
     """Distinct rows in hash order.
 
     Attributes

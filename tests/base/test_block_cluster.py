@@ -71,12 +71,12 @@ def test_a_worker_killed_during_a_fit_changes_nothing(client, monkeypatch):
     expected = WEIGHTING.fit(blocks(X, y, block_rows=PART)).predict(X)
     gathered, passes, killed = DaskTable._gathered, [], []
 
-    def killing(table, futures):
+    def killing(table, *futures):
         passes.append(None)
         if len(passes) == 3:
             killed.extend(list(client.run(os.getpid).values())[:1])
             os.kill(killed[0], signal.SIGKILL)
-        return gathered(table, futures)
+        return gathered(table, *futures)
 
     monkeypatch.setattr(DaskTable, "_gathered", killing)
     found = WEIGHTING.fit(*collections(X, y)).predict(X)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import dask
 import dask.array as da
@@ -16,10 +17,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.delayed import delayed
-from distributed import Client, LocalCluster
+from dask.sizeof import sizeof
+from distributed import Client, LocalCluster, wait
 
 from kernlens import MAVE, PHD, SIR, BrownianKernelRidge, RowBlocks
-from kernlens.blocks import dask_table
+from kernlens.blocks import as_blocks, dask_table
+from kernlens.blocks.folding import GROUP
+from kernlens.blocks.survey import survey_block
 
 N_BLOCKS, BLOCK_ROWS = 12, 100
 #: A worker that nobody starts again.
@@ -119,6 +123,47 @@ def test_answers_are_computed_by_the_workers(client):
     np.testing.assert_allclose(answer.compute(), model.predict(rows), rtol=1e-9)
     frame = dd.from_pandas(pd.DataFrame(rows), npartitions=3)
     np.testing.assert_allclose(model.transform(frame).compute(), model.transform(rows), rtol=1e-9)
+
+
+def made(block, begin):
+    """When a part is made, which is after all of them are asked for."""
+    time.sleep(max(begin - time.monotonic(), 0.1))
+    return [time.monotonic()]
+
+
+def joined(one, other):
+    """When the last part was made, and when the first were joined."""
+    return [*one, *other, -time.monotonic()]
+
+
+def test_parts_are_joined_before_others_are_made(client):
+    n_blocks = 4 * GROUP
+    rows = da.ones((n_blocks * 10, 3), chunks=(10, 3))
+    times = as_blocks(rows, rows[:, 0]).fold(made, joined, time.monotonic() + 3.0)
+    assert sum(when > 0.0 for when in times) == n_blocks
+    first_join = min(-when for when in times if when < 0.0)
+    assert sum(when > first_join for when in times) >= n_blocks // 2
+
+
+def test_blocks_and_sums_say_how_large_they_are(client):
+    X, y = collections()
+    table = as_blocks(X, y).through(turned)
+    wait(list(table.futures))
+    n_bytes = client.run_on_scheduler(sizes_of, [future.key for future in table.futures])
+    assert all(size >= 8 * BLOCK_ROWS * 6 for size in n_bytes)
+    assert all(size >= 8 * BLOCK_ROWS * 6 for size in table.map(size_of_survey))
+
+
+def turned(block):
+    return replace(block, y=block.y[None])
+
+
+def sizes_of(keys, dask_scheduler):
+    return [dask_scheduler.tasks[key].nbytes for key in keys]
+
+
+def size_of_survey(block):
+    return sizeof(survey_block(block, BLOCK_ROWS))
 
 
 def huge(part):

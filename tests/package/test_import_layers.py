@@ -29,7 +29,7 @@ LAYERS = (
     ("_parameters",),
     # Every other top-level ``_*`` module, and beneath them what all of them may use.
     ("_*",),
-    ("_array", "_hash", "_machine", "_version"),
+    ("_array", "_hash", "_machine", "_sized", "_version"),
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 PRIVATE_LAYERS = range(DEPTH["_parameters"], len(LAYERS))

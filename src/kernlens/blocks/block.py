@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from kernlens._array import BoolArray, FloatArray
 from kernlens._rows import has_target
+from kernlens._sized import Sized
 from kernlens._validation import LARGEST_VALUE
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Sized):
     """Some rows of a table.
 
     Attributes

@@ -24,6 +24,8 @@ from kernlens.blocks.table import BlockTable, Chain
 
 #: How often a task is tried again where a worker fails it, as one that runs out of memory does.
 RETRIES = 3
+#: Priority of tasks that make few results of many.
+JOIN_FIRST = 1
 #: Seconds without any worker after which nobody waits any longer, and between looks at them.
 PATIENCE, LOOK = 30.0, 1.0
 
@@ -55,7 +57,10 @@ class DaskTable(BlockTable):
         def joined(parts: list[Any]) -> Any:
             if len(parts) == 1:
                 return parts[0]
-            return self.client.submit(join, merge, parts, pure=False, retries=RETRIES)
+            # Before results that are still to be made, of which not all fit into memory.
+            return self.client.submit(
+                join, merge, parts, pure=False, retries=RETRIES, priority=JOIN_FIRST
+            )
 
         parts = self._submitted(function, args)
         return self._gathered([fold_with(joined, parts)], parts)[0]
@@ -64,9 +69,13 @@ class DaskTable(BlockTable):
         """Futures of what a function returns for every block."""
         # One task holds what goes to all: workers pass it on, and it can be made again.
         work = self.client.submit(_held, (function, args), pure=False, retries=RETRIES)
+        # In the order of the blocks, so that results are soon joined, and few exist at a time.
+        later = 1.0 / len(self.futures)
         return [
-            self.client.submit(_work, work, block, pure=False, retries=RETRIES)
-            for block in self.futures
+            self.client.submit(
+                _work, work, block, pure=False, retries=RETRIES, priority=-later * number
+            )
+            for number, block in enumerate(self.futures)
         ]
 
     def _gathered(self, futures: list[Any], parts: list[Any]) -> list[Any]:
@@ -166,6 +175,8 @@ def of_dask(X: Any, y: Any, weights: Any) -> BlockTable:
 
         return LocalTable(n_features, named, y.ndim, blocks=blocks)
     futures = tuple(client.compute(parts, retries=RETRIES))
+    # They are made in any order, and a function of one would begin as soon as it is made.
+    wait_for(client, list(futures))
     return DaskTable(n_features, named, y.ndim, client=client, futures=futures)
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernlens._array import BoolArray, FloatArray
+from kernlens._sized import Sized
 
 #: A column that varies by less than this share of its mean varies by rounding.
 ROUNDING = 10 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Sized):
     """Weighted means and variances of columns, and their ranges.
 
     Attributes

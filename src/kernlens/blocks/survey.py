@@ -17,6 +17,7 @@ import numpy as np
 
 from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._rows import CanonicalRows, canonical_rows, content_hash, has_target
+from kernlens._sized import Sized
 from kernlens._validation import SMALLEST_SPREAD
 from kernlens.blocks.block import Block, check_block, labeled_rows
 from kernlens.blocks.moments import Moments
@@ -24,7 +25,7 @@ from kernlens.blocks.table import BlockTable
 
 
 @dataclass(frozen=True)
-class Survey:
+class Survey(Sized):
     """What is known of a table.
 
     Attributes

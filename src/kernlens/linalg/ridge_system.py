@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dsygst
 
 from kernlens._array import FloatArray
 from kernlens._lazy import lazy
+from kernlens._sized import Sized
 from kernlens.linalg.triangular import divide_by_upper, mirror_upper
 
 #: A function of some rows and their features, which it may overwrite, that returns what is summed.
@@ -71,7 +72,7 @@ def accumulate_ridge(
 
 
 @dataclass(frozen=True)
-class RidgeSystem:
+class RidgeSystem(Sized):
     """Normal equations ``(A^T W A + alpha Wt) b = A^T W y``, factored for any number of alphas.
 
     Attributes
