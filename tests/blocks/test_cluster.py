@@ -139,7 +139,10 @@ def joined(one, other):
 def test_parts_are_joined_before_others_are_made(client):
     n_blocks = 4 * GROUP
     rows = da.ones((n_blocks * 10, 3), chunks=(10, 3))
-    times = as_blocks(rows, rows[:, 0]).fold(made, joined, time.monotonic() + 3.0)
+    table = as_blocks(rows, rows[:, 0])
+    # Blocks are made in any order, and a function of one begins as soon as it is made.
+    wait(list(table.futures))
+    times = table.fold(made, joined, time.monotonic() + 3.0)
     assert sum(when > 0.0 for when in times) == n_blocks
     first_join = min(-when for when in times if when < 0.0)
     assert sum(when > first_join for when in times) >= n_blocks // 2

@@ -175,8 +175,6 @@ def of_dask(X: Any, y: Any, weights: Any) -> BlockTable:
 
         return LocalTable(n_features, named, y.ndim, blocks=blocks)
     futures = tuple(client.compute(parts, retries=RETRIES))
-    # They are made in any order, and a function of one would begin as soon as it is made.
-    wait_for(client, list(futures))
     return DaskTable(n_features, named, y.ndim, client=client, futures=futures)
 
 
