@@ -16,6 +16,7 @@ from sklearn.calibration import calibration_curve
 
 from kernlens.inspection import (
     average_derivatives,
+    compare_subspaces,
     direction_profile,
     summarize_directions,
     surface_profile,
@@ -67,7 +68,19 @@ class EveryNumber:
             self._regression()
         if hasattr(self.model, "leaderboard_"):
             self._board()
+            self._agreement()
         return self.found
+
+    def _agreement(self) -> None:
+        """Angles between members that have found a direction, if there are several."""
+        named = zip(self.model.members_, self.model.member_names_, strict=True)
+        learners = {name: member for member, name in named if member.n_directions_ > 0}
+        if len(learners) < 2:
+            return
+        found = compare_subspaces(list(learners.values()), list(learners))
+        self.add(".agreement.n_directions[]", found.n_directions)
+        self.add(".agreement.largest_angles[][]", found.largest_angles)
+        self.add(".agreement.agreement[][]", found.agreement)
 
     def outputs(self, model: Any, rows: Any) -> Any:
         """What is shown of rows: predictions, or probabilities of all classes."""
