@@ -265,8 +265,8 @@ def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "folds"])
-def test_signs_of_noise_are_seldom_sure(method):
+@pytest.mark.parametrize(("method", "alone"), [("bootstrap", 0.2), ("folds", 0.15)])
+def test_signs_of_noise_are_seldom_sure(method, alone):
     clear, outside = [], []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -276,7 +276,7 @@ def test_signs_of_noise_are_seldom_sure(method):
         low, high = found.intervals_
         outside.append((low > 0.0) | (high < 0.0))
     # The intervals alone leave out zero more often than in one of ten entries.
-    assert np.mean(outside) > 0.15
+    assert np.mean(outside) > alone
     assert np.mean(clear) < 0.15
     X, y = problem(n=200)
     found = SubspaceStability(Slopes(), method=method, n_resamples=30, random_state=0).fit(X, y)
