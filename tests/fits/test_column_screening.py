@@ -12,6 +12,7 @@ from kernlens.fits.column_screening import (
     LEVEL,
     MOST_ROUNDS,
     relevant_columns,
+    strongest_columns,
     with_columns,
 )
 from reference import column_screening as oracle
@@ -111,3 +112,24 @@ def test_columns_that_are_left_out_are_zero():
     left = with_columns(rows, kept)
     np.testing.assert_array_equal(left.X[:, :2], rows.X[:, :2])
     assert not left.X[:, 2:].any()
+
+
+@pytest.mark.parametrize("name", ["even", "classes"])
+def test_the_strongest_columns_come_first(name):
+    X = sample(300, 30, 5)
+    X[:, 9] = 1.0
+    Y = np.atleast_2d(TARGETS[name](X)).astype(float).T
+    # The same by plain least squares on the polynomials of every column.
+    strength = np.full(30, -np.inf)
+    for j in range(30):
+        ranks = (2.0 * np.argsort(np.argsort(X[:, j])) + 1.0) / len(X) - 1.0
+        if np.ptp(X[:, j]) == 0.0:
+            continue
+        P = np.polynomial.legendre.legvander(ranks, 4)
+        for y in Y.T:
+            rest = y - P @ np.linalg.lstsq(P, y, rcond=None)[0]
+            share = 1.0 - rest @ rest / np.sum((y - y.mean()) ** 2)
+            strength[j] = max(strength[j], (len(X) * share - 4) / np.sqrt(8.0))
+    for number in (1, 2, 7, 30):
+        expected = np.sort(np.argsort(-strength, kind="stable")[:number])
+        np.testing.assert_array_equal(strongest_columns(X, Y, number), expected)

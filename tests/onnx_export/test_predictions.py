@@ -169,6 +169,14 @@ def test_automatic_regressors_on_numbers_with_gaps(skewed):
     assert_same(kernlens.AutoLensRegressor(time_budget=0.5, random_state=0).fit(X, y), X)
 
 
+def test_automatic_regressors_of_more_columns_than_they_learn_from(monkeypatch):
+    monkeypatch.setattr("kernlens.model_selection.auto.estimator.MOST_COLUMNS", 4)
+    X, y = rows(80)
+    model = kernlens.AutoLensRegressor(time_budget=0.5, random_state=0).fit(gapped(X), y)
+    assert len(model.table_.source_columns_) == 4
+    assert_same(model, gapped(new_rows(X)))
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_automatic_classifiers(n_classes):
     X, y = rows(80)

@@ -272,3 +272,42 @@ def test_what_is_left_is_used_if_there_is_nothing_else():
         TablePreprocessor().fit(pd.DataFrame({"x": [np.nan, np.nan]}))
     with pytest.raises(ValueError, match="lazy table"):
         TablePreprocessor().fit(pl.DataFrame({"x": [1.0, 2.0]}).lazy())
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_of_too_many_columns_those_are_kept_that_say_most_of_y(classes):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((300, 40)), columns=[f"c{k}" for k in range(40)])
+    X["city"] = rng.choice([f"city {k}" for k in range(25)], 300)
+    level = X["city"].str.removeprefix("city ").astype(float)
+    y = np.abs(X["c7"]) + 0.5 * X["c30"] + 0.05 * level + 0.1 * rng.standard_normal(300)
+    if classes:
+        y = np.where(y > np.median(y), "high", "low")
+    table = TablePreprocessor(max_columns=3, random_state=0)
+    inside = table.fit_transform(X, y)
+    assert table.get_feature_names_out().tolist() == ["c7", "c30", "city: mean of y"]
+    assert len(table.left_out_) == 38
+    assert set(table.left_out_.values()) == {"others say more of y"}
+    assert inside.shape == table.transform(X).shape == (300, 3)
+    np.testing.assert_array_equal(inside[:, :2], X[["c7", "c30"]])
+    np.testing.assert_allclose(table.sum_by_source([1.0, 2.0, 3.0])[[7, 30, 40]], [1.0, 2.0, 3.0])
+    # `fit` learns the same, though it returns no rows.
+    alone = TablePreprocessor(max_columns=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(alone.transform(X), table.transform(X))
+    # Without a target, and with enough room, all columns stay.
+    for other, target in ((3, None), (100, y)):
+        whole = TablePreprocessor(max_columns=other, random_state=0).fit(X, target)
+        assert not whole.left_out_
+
+
+def test_columns_of_an_array_are_kept_whatever_the_order_of_rows_and_the_units():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((4000, 12))
+    y = X[:, 3] ** 2 + X[:, 8] + rng.standard_normal(4000)
+    table = TablePreprocessor(max_columns=4).fit(X, y)
+    assert {"x3", "x8"} < set(table.get_feature_names_out())
+    order = rng.permutation(4000)
+    units = 10.0 ** rng.integers(-3, 4, 12)
+    other = TablePreprocessor(max_columns=4).fit(X[order] * units + units, y[order])
+    np.testing.assert_array_equal(other.source_columns_, table.source_columns_)
+    np.testing.assert_array_equal(table.transform(X[:5]), X[:5, table.source_columns_])

@@ -19,9 +19,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import chdtri
 
-from kernlens._array import BoolArray, FloatArray
+from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._execution import split_range
-from kernlens._rows import CanonicalRows
+from kernlens._rows import CanonicalRows, row_hash
 
 #: Probability of a column that is found by chance, in one of the three steps.
 LEVEL = 0.05
@@ -95,17 +95,65 @@ def single_columns(
     n times the share that q orthonormal functions explain is a chi-square of q degrees of freedom
     where a target does not depend on them.
     """
-    found = np.zeros(U.shape[1], dtype=bool)
-    squares = np.square(residuals).sum(axis=1)
+    shares, degrees = explained_shares(U, root, residuals)
     tests = U.shape[1] * len(residuals)
+    bounds = chdtri(np.maximum(degrees, 1), LEVEL / tests) / n_effective
+    return np.asarray((degrees > 0) & (shares > bounds).any(axis=0))
+
+
+def explained_shares(
+    U: FloatArray, root: FloatArray, residuals: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Shares (n_targets, n_features) of targets that polynomials of single columns explain.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n_samples, n_features)
+        Ranks of columns, from -1 to 1.
+    root : ndarray of shape (n_samples,)
+        Roots of weights of sum 1.
+    residuals : ndarray of shape (n_targets, n_samples)
+        Targets times these roots, centred.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_targets, n_features)
+    degrees : ndarray of int of shape (n_features,)
+        How many independent polynomials a column has, 0 if it is constant.
+    """
+    shares = np.zeros((len(residuals), U.shape[1]))
+    degrees = np.zeros(U.shape[1], dtype=np.intp)
+    squares = np.square(residuals).sum(axis=1)
+    squares[squares == 0.0] = 1.0
     for columns in split_range(U.shape[1], COLUMNS_PER_BLOCK):
         for j, Q in enumerate(_bases(U[:, columns], root), start=columns.start):
-            if Q.shape[1] == 0:
-                continue
-            explained = np.square(residuals @ Q).sum(axis=1)
-            bound = chdtri(Q.shape[1], LEVEL / tests) / n_effective
-            found[j] = bool(np.any(explained > bound * squares))
-    return found
+            degrees[j] = Q.shape[1]
+            shares[:, j] = np.square(residuals @ Q).sum(axis=1) / squares
+    return shares, degrees
+
+
+def strongest_columns(X: FloatArray, y: FloatArray, number: int) -> IntArray:
+    """Places of the columns that say most of a target, each for itself, in rising order.
+
+    Columns are compared by how far the share that they explain is above that of chance, in its
+    standard deviations; of several targets the one that a column says most of counts.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Neither units nor the order of the rows matter; at most 3000 rows are looked at.
+    y : ndarray of shape (n_samples, n_targets)
+    number : int
+        Columns to keep.
+    """
+    U = weighted_ranks(X, np.ones(len(X)))
+    rows = np.argsort(row_hash(U), kind="stable")[:MOST_ROWS]
+    root = np.full(len(rows), np.sqrt(1.0 / len(rows)))
+    shares, degrees = explained_shares(U[rows], root, without_mean(y[rows].T, root))
+    free = np.maximum(degrees, 1)
+    strength = np.where(degrees > 0, (len(rows) * shares - free) / np.sqrt(2.0 * free), -np.inf)
+    order = np.argsort(-strength.max(axis=0), kind="stable")
+    return np.asarray(np.sort(order[:number]))
 
 
 def additive_fit(U: FloatArray, root: FloatArray, residuals: FloatArray) -> FloatArray:

@@ -31,4 +31,7 @@ def prepared_columns(graph: Graph, table: TablePreprocessor, rows: Tensor) -> Te
         if plan["indicator"]:
             parts.append(here.where(0.0 * here.where(rows.column(place), 0.0), 1.0))
         n_used += 1
-    return graph.concatenated(parts)
+    columns = graph.concatenated(parts)
+    if table._kept is None:
+        return columns
+    return graph.apply("Gather", columns, table._kept, axis=1)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from kernlens.reporting.formats import counted, fixed, number, percent, word
+from kernlens.tables.preprocessor import WEAK
 
 #: Columns that the answer names, and the share of importance from which on one is named.
 MOST_NAMED = 5
@@ -210,12 +211,21 @@ def _how_many(summary: dict[str, Any]) -> str:
     if count == 0:
         return "No direction was kept: none predicts rows left out better than a constant."
     first = found["directions"][0]
+    columns = counted(found["n_columns"], "column")
+    if screened_out(summary):
+        columns = f"{number(found['n_columns'])} columns that say most of the target"
     if count == 1:
-        return f"One mixture of the {counted(found['n_columns'], 'column')} matters."
+        return f"One mixture of the {columns} matters."
     return (
-        f"{word(count).capitalize()} mixtures of the {counted(found['n_columns'], 'column')} were "
-        f"kept; the first has {percent(first['importance'])} of the importance."
+        f"{word(count).capitalize()} mixtures of the {columns} were kept; the first has "
+        f"{percent(first['importance'])} of the importance."
     )
+
+
+def screened_out(summary: dict[str, Any]) -> bool:
+    """Whether there were too many columns for all of them to be learned from."""
+    left_out = (summary.get("data") or {}).get("left_out") or []
+    return any(one["why"] == WEAK for one in left_out)
 
 
 def _which(summary: dict[str, Any]) -> str:

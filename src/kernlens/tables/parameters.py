@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kernlens._parameters import RANDOM_STATE, Choice, Count, Kind, Parameter, Parameters
+from kernlens._parameters import RANDOM_STATE, Choice, Count, Kind, Optional, Parameter, Parameters
 
 
 class Names(Kind):
@@ -48,6 +48,14 @@ TABLE: Parameters = {
         "int",
         """Folds of `fit_transform`: the mean of the target that a training row gets for its level
         is that of the other folds.""",
+    ),
+    "max_columns": Parameter(
+        Optional(Count()),
+        None,
+        "int or None",
+        """Columns that come out, at most. Where there would be more, those are kept that say most
+        of y, each for itself: polynomials of degree 4 in their ranks are fitted to y, on at most
+        3000 rows. None, or no y, keeps all.""",
     ),
     "keep": Parameter(
         Names(),

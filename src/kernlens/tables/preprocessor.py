@@ -25,6 +25,7 @@ from kernlens.base.arrays import validated
 from kernlens.base.contract import all_or_nothing
 from kernlens.base.saved import SavedMixin
 from kernlens.blocks.lazily import lazy_on_dask
+from kernlens.fits.column_screening import strongest_columns
 from kernlens.tables.dates import MICROSECONDS_OF_A_DAY, date_parts
 from kernlens.tables.parameters import TABLE
 from kernlens.tables.plans import ELAPSED, Plan, codes_of, make_plan, numbers_of
@@ -34,6 +35,8 @@ from kernlens.tables.target_means import cross_encode, differ, encode, encode_ta
 
 #: Why a category of many levels is left out.
 NOISE = "levels that say nothing of y"
+#: Why a column is left out where there are more than are asked for.
+WEAK = "others say more of y"
 
 
 @lazy_on_dask("transform")
@@ -73,7 +76,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
     nearly all different and a name such as ``customer_id``, or that count the rows: they rise from
     row to row, fill half of their range, start at no more than the number of rows and are not named
     like a time. Numbers with fractions, and columns of an array of numbers, are never identifiers.
-    If nothing else is left, constants and identifiers are used.
+    If nothing else is left, constants and identifiers are used. `max_columns` leaves more out.
 
     Infinite numbers are missing ones. Text that is all numbers, or all dates, is read as such.
     Dates with a zone are taken apart by the clock of the zone in the fit, text with a zone by that
@@ -104,6 +107,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         max_levels: int = 10,
         imputation: str = "median",
         n_folds: int = 5,
+        max_columns: int | None = None,
         keep: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -111,6 +115,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self.max_levels = max_levels
         self.imputation = imputation
         self.n_folds = n_folds
+        self.max_columns = max_columns
         self.keep = keep
         self.random_state = random_state
 
@@ -155,7 +160,8 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         if y is not None:
             check_consistent_length(read if plain else read[0].values, y)
         self._plans: list[Plan] = []
-        self.identity_ = plain and _all_vary(read)
+        self._kept: IntArray | None = None
+        self.identity_ = plain and not self._too_many(self.n_features_in_, y) and _all_vary(read)
         if self.identity_:
             middle = np.median if self.imputation == "median" else np.mean
             self._middle = _of_any_size(lambda numbers: middle(numbers, axis=0), read)
@@ -173,17 +179,36 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             self._middle = _of_any_size(lambda some: imputer.fit(some).statistics_, numbers)
         self._encoders = []
         self._targets: list[str] = []
-        means = None
         if any(plan["how"] == "target" for plan in self._plans):
             T, self._targets = encode_target(y, self.task)  # type: ignore[arg-type]
             self._drop_noise(read, T)
+        means = None
         if any(plan["how"] == "target" for plan in self._plans):
             codes = self._codes(read)
             self._encoders = fit_encoders(codes, T)
-            if crossed:
-                means = cross_encode(codes, T, self.n_folds, self.random_state)
+            means = cross_encode(codes, T, self.n_folds, self.random_state)
         self._store_names()
-        return self._assemble(read, numbers, means) if crossed else None
+        many = self._too_many(len(self._suffixes), y)
+        if not (crossed or many):
+            return None
+        outputs = self._assemble(read, numbers, means)
+        return self._strongest(outputs, y) if many else outputs
+
+    def _too_many(self, n_outputs: int, y: Any) -> bool:
+        """Whether there are more outputs than asked for, and a target to choose them by."""
+        return self.max_columns is not None and y is not None and n_outputs > self.max_columns
+
+    def _strongest(self, outputs: FloatArray, y: Any) -> FloatArray:
+        """Keep the outputs that say most of the target, and say so of columns without any."""
+        targets = encode_target(y, self.task)[0]
+        kept = strongest_columns(outputs, targets, self.max_columns)  # type: ignore[arg-type]
+        before = np.unique(self.source_columns_)
+        self._kept = kept
+        self.source_columns_ = self.source_columns_[kept]
+        self._suffixes = [self._suffixes[place] for place in kept]
+        for source in np.setdiff1d(before, self.source_columns_):
+            self._plans[source]["action"] = f"left out: {WEAK}"
+        return outputs[:, kept]
 
     def _make_plans(self, read: list[Column], y: Any, trusted: bool) -> None:
         """Choose what is done with every column; `trusted` numbers are no identifiers."""
@@ -325,7 +350,8 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
                 if plan["indicator"]:
                     outputs.append(column.missing[:, None])
                 n_encoded += width
-        return np.hstack(outputs).astype(np.float64, copy=False)
+        found = np.hstack(outputs).astype(np.float64, copy=False)
+        return found if self._kept is None else found[:, self._kept]
 
     def _store_names(self) -> None:
         """What the names of outputs end with, and where outputs come from."""

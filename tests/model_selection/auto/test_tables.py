@@ -21,6 +21,7 @@ from kernlens import (
     RKHSWeightingClassifier,
     RKHSWeightingRegressor,
     TablePreprocessor,
+    report,
 )
 from kernlens.inspection import summarize_directions
 from kernlens.inspection._unwrapped import unwrap
@@ -253,3 +254,18 @@ def _logarithmic(machine):
         "logarithmic",
         lambda k, seed: TransformedTargetRegressor(machine.make(k, seed), transformer=LogTarget()),
     )
+
+
+def test_more_columns_than_can_be_learned_from(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernlens.model_selection.auto.estimator.MOST_COLUMNS", 20)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 200))
+    y = 2.0 * X[:, 5] + np.abs(X[:, 9]) + 0.1 * rng.standard_normal(120)
+    model = AutoLensRegressor(time_budget=0.5, random_state=0).fit(X[:80], y[:80])
+    assert model.score(X[80:], y[80:]) > 0.5
+    assert model.feature_importances_.shape == (200,)
+    assert model.feature_importances_.argmax() == 5
+    assert np.count_nonzero(model.feature_importances_) <= 20
+    assert "180 columns such as x0, x1, x2 (others say more of y)" in model.explanation_
+    report(model, X[80:], y[80:], tmp_path / "page.html")
+    assert "20 columns that say most of the target" in (tmp_path / "page.html").read_text()

@@ -25,6 +25,14 @@ def test_clipped_columns_do_not_depend_on_units():
     np.testing.assert_allclose(ClippedColumns().fit(scaled).transform(scaled), first, atol=1e-10)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1.0])
+def test_rows_that_are_infinitely_far_off_are_at_the_bound(scale):
+    X = scale * np.random.default_rng(0).standard_normal((50, 2))
+    far = np.array([[1e300, -1.7e308], [-1e300, 1.7e308]])
+    clipped = ClippedColumns().fit(X).transform(far)
+    np.testing.assert_allclose(clipped, BEND * np.sign(far), rtol=1e-12)
+
+
 def test_columns_of_mostly_one_value_are_scaled_by_their_range():
     X = np.zeros((40, 2))
     X[:5, 0] = 4.0

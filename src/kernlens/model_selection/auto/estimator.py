@@ -55,6 +55,8 @@ from kernlens.tables.preprocessor import TablePreprocessor
 #: this many times the seconds of a fit to a split.
 LAST_CALL = 1.1
 LONGER = 3.0
+#: Prepared columns at most: where there are more, the others say less of the target.
+MOST_COLUMNS = 1000
 #: Counting directions takes about as long as this many fits.
 COUNTING = 4.0
 #: Rows that say along which way of a direction the prediction rises.
@@ -117,7 +119,7 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, SavedMixin):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         score = self._score
         task = "regression" if n_classes is None else "classification"
-        table = TablePreprocessor(task=task, random_state=seed)
+        table = TablePreprocessor(task=task, max_columns=MOST_COLUMNS, random_state=seed)
         with ExitStack() as stack:
             stack.enter_context(working())
             stack.enter_context(single_threaded_blas())
@@ -326,7 +328,7 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, SavedMixin):
         self._board = Leaderboard.of(rows, race.score.title)
         self.best_score_ = value
         self.seconds_ = race.budget.spent
-        left_out = [f"{name} ({why})" for name, why in self.table_.left_out_.items()]
+        left_out = self.table_.left_out_
         self.explanation_ = told(self._board, final, self.n_directions_, left_out, len(race.y))
 
     # What a fit will need

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,9 @@ from kernlens.base.tabular import Tabular
 
 #: The row of the stack.
 STACK = "stack of members"
+#: Columns that are left out for one reason are all named up to so many; of more, some are.
+MOST_NAMED = 10
+SOME_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Leaderboard(Tabular):
 
 
 def told(
-    board: Leaderboard, final: Row, n_directions: int, left_out: Sequence[str], n_rows: int
+    board: Leaderboard, final: Row, n_directions: int, left_out: Mapping[str, str], n_rows: int
 ) -> str:
     """How it was chosen, in a few sentences.
 
@@ -97,8 +100,8 @@ def told(
     final : Row
         What predicts in the end.
     n_directions : int
-    left_out : sequence of str
-        Columns that were left out.
+    left_out : dict of str to str
+        Columns that were left out, and why.
     n_rows : int
     """
     rows = [row for row in board.rows if row.name != STACK]
@@ -122,8 +125,23 @@ def told(
     else:
         lines.append("No direction predicts rows left out better than a constant.")
     if left_out:
-        lines.append(f"Columns left out: {', '.join(left_out)}.")
+        lines.append(f"Columns left out: {', '.join(named_with_reasons(left_out))}.")
     return " ".join(lines)
+
+
+def named_with_reasons(left_out: Mapping[str, str]) -> list[str]:
+    """Columns with the reason why they are left out; of many for the same reason only some."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    found = []
+    for reason, names in by_reason.items():
+        if len(names) <= MOST_NAMED:
+            found += [f"{name} ({reason})" for name in names]
+        else:
+            some = ", ".join(names[:SOME_NAMED])
+            found.append(f"{len(names)} columns such as {some} ({reason})")
+    return found
 
 
 def _gained(members: Sequence[Row], final: Row, title: str) -> list[str]:

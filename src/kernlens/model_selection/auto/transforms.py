@@ -12,6 +12,8 @@ from kernlens._array import FloatArray
 
 #: Where columns are bent, in units of their interquartile range.
 BEND = 3.0
+#: What is farther away in these units is as far as it can be; infinity would have no quotients.
+FAR = 1e100
 
 
 class ClippedColumns(TransformerMixin, BaseEstimator):
@@ -33,7 +35,8 @@ class ClippedColumns(TransformerMixin, BaseEstimator):
     def transform(self, X: FloatArray) -> FloatArray:
         """Pull far values in."""
         check_is_fitted(self)
-        z = (X - self.middle_) / self.spread_
+        with np.errstate(over="ignore"):
+            z = ((X - self.middle_) / self.spread_).clip(-FAR, FAR)
         bent: FloatArray = z / np.hypot(1.0, z / BEND)
         return bent
 
