@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import betaln
+from scipy.stats import f as f_distribution
+from scipy.stats import rankdata
 
 from kernlens._rows import CanonicalRows
 from kernlens.fits import column_screening
@@ -11,6 +14,7 @@ from kernlens.fits.column_screening import (
     LARGEST_FIT,
     LEVEL,
     MOST_ROUNDS,
+    log_chance,
     relevant_columns,
     strongest_columns,
     with_columns,
@@ -117,19 +121,68 @@ def test_columns_that_are_left_out_are_zero():
 @pytest.mark.parametrize("name", ["even", "classes"])
 def test_the_strongest_columns_come_first(name):
     X = sample(300, 30, 5)
-    X[:, 9] = 1.0
+    X[:, 9], X[:, 4], X[:, 20] = 1.0, X[:, 4] > 0.0, np.abs(X[:, 0]) > 0.5
     Y = np.atleast_2d(TARGETS[name](X)).astype(float).T
-    # The same by plain least squares on the polynomials of every column.
-    strength = np.full(30, -np.inf)
+    # The same by plain least squares on the polynomials of every column, and the F-test.
+    chance = np.zeros(30)
     for j in range(30):
-        ranks = (2.0 * np.argsort(np.argsort(X[:, j])) + 1.0) / len(X) - 1.0
-        if np.ptp(X[:, j]) == 0.0:
+        ranks = 2.0 * (rankdata(X[:, j]) - 0.5) / len(X) - 1.0
+        q = min(len(np.unique(ranks)) - 1, 4)
+        if q == 0:
             continue
-        P = np.polynomial.legendre.legvander(ranks, 4)
+        P = np.polynomial.legendre.legvander(ranks, q)
         for y in Y.T:
             rest = y - P @ np.linalg.lstsq(P, y, rcond=None)[0]
-            share = 1.0 - rest @ rest / np.sum((y - y.mean()) ** 2)
-            strength[j] = max(strength[j], (len(X) * share - 4) / np.sqrt(8.0))
+            total, left = np.sum((y - y.mean()) ** 2), rest @ rest
+            ratio = (total - left) / q / (left / (len(X) - 1 - q))
+            chance[j] = min(chance[j], f_distribution.logsf(ratio, q, len(X) - 1 - q))
     for number in (1, 2, 7, 30):
-        expected = np.sort(np.argsort(-strength, kind="stable")[:number])
+        expected = np.sort(np.argsort(chance, kind="stable")[:number])
         np.testing.assert_array_equal(strongest_columns(X, Y, number), expected)
+
+
+def test_probabilities_are_those_of_the_f_test_however_small():
+    degrees = np.array([1, 4, 1, 4, 2, 0])
+    for n in (8, 300):
+        for share in (1e-3, 0.01, 0.5, 0.99):
+            rest = n - 1 - degrees
+            ratio = share / np.maximum(degrees, 1) / ((1.0 - share) / rest)
+            expected = f_distribution.logsf(ratio, np.maximum(degrees, 1), rest)
+            expected[degrees == 0] = 0.0
+            found = log_chance(np.full(6, share), degrees, n)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    # Beyond the smallest number there is: log of the beta tail, by its series to many terms.
+    a, b, left = 2995 / 2, 4 / 2, 0.3
+    terms = np.cumprod(np.r_[1.0, (a + b + np.arange(200)) / (a + 1 + np.arange(200)) * left])
+    exact = a * np.log(left) + b * np.log1p(-left) - np.log(a) - betaln(a, b) + np.log(terms.sum())
+    found = log_chance(np.array([1.0 - left]), np.array([4]), 3000)[0]
+    assert found == pytest.approx(exact, abs=0.01)
+    assert exact < np.log(np.finfo(float).tiny)
+
+
+@pytest.mark.parametrize("n", [60, 300, 5000])
+def test_a_column_that_is_the_target_is_stronger_than_its_halves(n):
+    y = np.random.default_rng(0).standard_normal(n)
+    X = np.column_stack([y > 0.0, y > 0.5, y, np.sign(y) * np.sqrt(np.abs(y)) > 0.2])
+    assert strongest_columns(X.astype(float), y[:, None], 1).tolist() == [2]
+
+
+def test_noise_of_two_values_is_no_stronger_than_noise_of_many():
+    counts = []
+    for seed in range(40):
+        X = sample(80, 40, seed)
+        X[:, :20] = X[:, :20] > 0.0
+        y = np.random.default_rng(1000 + seed).standard_normal((80, 1))
+        counts.append(np.count_nonzero(strongest_columns(X, y, 20) < 20))
+    # Half of 20 on average; the standard error of the mean is 0.35.
+    assert np.mean(counts) == pytest.approx(10.0, abs=1.2)
+
+
+def test_the_strongest_of_many_rows_do_not_depend_on_the_order_of_rows_and_columns():
+    X = sample(4000, 15, 3)
+    y = (X[:, [2]] + 0.3 * X[:, [11]] ** 2) + 3.0 * sample(4000, 1, 4)
+    expected = strongest_columns(X, y, 6)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(4000), rng.permutation(15)
+    found = strongest_columns(7.0 * X[rows][:, columns] - 3.0, y[rows], 6)
+    np.testing.assert_array_equal(np.sort(columns[found]), expected)

@@ -174,6 +174,7 @@ def test_automatic_regressors_of_more_columns_than_they_learn_from(monkeypatch):
     X, y = rows(80)
     model = kernlens.AutoLensRegressor(time_budget=0.5, random_state=0).fit(gapped(X), y)
     assert len(model.table_.source_columns_) == 4
+    assert model.table_.n_weak_ > 0
     assert_same(model, gapped(new_rows(X)))
 
 

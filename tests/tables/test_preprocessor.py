@@ -311,3 +311,39 @@ def test_columns_of_an_array_are_kept_whatever_the_order_of_rows_and_the_units()
     other = TablePreprocessor(max_columns=4).fit(X[order] * units + units, y[order])
     np.testing.assert_array_equal(other.source_columns_, table.source_columns_)
     np.testing.assert_array_equal(table.transform(X[:5]), X[:5, table.source_columns_])
+
+
+def test_columns_that_are_too_many_are_not_looked_at_any_more():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((100, 30)), columns=[f"c{k}" for k in range(30)])
+    X["text"], X["gaps"] = rng.choice(list("ab"), 100), np.where(rng.random(100) < 0.2, np.nan, 1.5)
+    y = X["c3"] + X["c7"] ** 2
+    table = TablePreprocessor(max_columns=2).fit(X, y)
+    assert table.get_feature_names_out().tolist() == ["c3", "c7"]
+    assert table.n_weak_ == 30
+    awkward = X.assign(c0="words", text=1.0, gaps="words")
+    np.testing.assert_array_equal(table.transform(awkward), X[["c3", "c7"]])
+
+
+def test_columns_of_which_only_some_levels_are_used_say_so():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"c{k}": rng.choice(list("abcdefghi"), 200) for k in range(10)})
+    y = 3.0 * (X["c3"] == "a") + 2.0 * (X["c4"] == "b") + 0.1 * rng.standard_normal(200)
+    table = TablePreprocessor(max_columns=2).fit(X, y)
+    assert table.get_feature_names_out().tolist() == ["c3=a", "c4=b"]
+    report = table.columns_
+    assert report.actions[3] == "a column per level, 1 of 9 used"
+    assert (report.actions[0], table.n_weak_) == ("left out: others say more of y", 88)
+    assert report.n_outputs.tolist() == [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    new = pd.DataFrame({name: ["a", "b", "new", None] for name in X})
+    assert table.transform(new).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_several_targets_of_text_count_all():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 20))
+    first, second = rng.choice(["a", "b"], 200), np.where(X[:, 9] > 0.0, "c", "d")
+    Y = np.column_stack([first, second])
+    assert TablePreprocessor(max_columns=1).fit(X, Y).source_columns_.tolist() == [9]
+    with pytest.raises(ValueError, match="y must have one or two dimensions, got 3"):
+        TablePreprocessor(max_columns=1).fit(X, Y[:, :, None])

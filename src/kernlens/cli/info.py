@@ -106,7 +106,9 @@ def _text(path: str, found: dict[str, Any]) -> str:
             "Settings: " + ", ".join(f"{k}={v}" for k, v in found["settings"].items()) + "."
         )
     columns = found["columns"]
-    lines.append(f"Needs {len(columns)} column{'' if len(columns) == 1 else 's'}:")
+    n_unused = sum(column["left_out"] is not None for column in columns)
+    unused = f", {n_unused} of them left out of the model" if n_unused else ""
+    lines.append(f"Needs {len(columns)} column{'' if len(columns) == 1 else 's'}{unused}:")
     for column in columns[:N_COLUMNS]:
         note = f", left out: {column['left_out']}" if column["left_out"] else ""
         lines.append(f"  {shortened(column['name'], 40)} ({column['kind']}{note})")

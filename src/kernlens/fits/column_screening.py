@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import betainc, betaln, chdtri
 
 from kernlens._array import BoolArray, FloatArray, IntArray
 from kernlens._execution import split_range
-from kernlens._rows import CanonicalRows, row_hash
+from kernlens._invariance import invariant_order
+from kernlens._rows import CanonicalRows
 
 #: Probability of a column that is found by chance, in one of the three steps.
 LEVEL = 0.05
@@ -38,6 +39,8 @@ MOST_IN_PAIRS = 1000
 COLUMNS_PER_BLOCK = 64
 #: Directions of a basis with a smaller share of its norm are rounding.
 ROUNDING = 1e-6
+#: Smaller probabilities are those of a series.
+TINIEST = 1e-300
 
 
 def relevant_columns(rows: CanonicalRows) -> BoolArray:
@@ -135,25 +138,44 @@ def explained_shares(
 def strongest_columns(X: FloatArray, y: FloatArray, number: int) -> IntArray:
     """Places of the columns that say most of a target, each for itself, in rising order.
 
-    Columns are compared by how far the share that they explain is above that of chance, in its
-    standard deviations; of several targets the one that a column says most of counts.
+    Columns are compared by the probability that chance alone explains as much of a target (the
+    F-test of a regression on the polynomials), which is fair to columns of few and of many values;
+    of several targets the one that a column says most of counts.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Neither units nor the order of the rows matter; at most 3000 rows are looked at.
+        Neither units nor the order of rows and columns matter; at most 3000 rows are looked at.
     y : ndarray of shape (n_samples, n_targets)
     number : int
         Columns to keep.
     """
     U = weighted_ranks(X, np.ones(len(X)))
-    rows = np.argsort(row_hash(U), kind="stable")[:MOST_ROWS]
-    root = np.full(len(rows), np.sqrt(1.0 / len(rows)))
-    shares, degrees = explained_shares(U[rows], root, without_mean(y[rows].T, root))
-    free = np.maximum(degrees, 1)
-    strength = np.where(degrees > 0, (len(rows) * shares - free) / np.sqrt(2.0 * free), -np.inf)
-    order = np.argsort(-strength.max(axis=0), kind="stable")
-    return np.asarray(np.sort(order[:number]))
+    if len(X) > MOST_ROWS:
+        rows = invariant_order(U, y.T - y.mean(axis=0)[:, None], np.ones(len(X))).rows[:MOST_ROWS]
+        U, y = U[rows], y[rows]
+    root = np.full(len(U), np.sqrt(1.0 / len(U)))
+    shares, degrees = explained_shares(U, root, without_mean(y.T, root))
+    chance = log_chance(shares.max(axis=0, initial=0.0), degrees, len(U))
+    return np.asarray(np.sort(np.argsort(chance, kind="stable")[:number]))
+
+
+def log_chance(shares: FloatArray, degrees: IntArray, n_samples: int) -> FloatArray:
+    """Logarithms of the probabilities that chance explains such shares, (n_features,).
+
+    The share that q functions explain of noise has a beta distribution of q / 2 and
+    (n - 1 - q) / 2. Beyond what floating point can hold the first term of the tail's series stands
+    for it, ``x^a (1 - x)^(b - 1) / (a B(a, b))`` with x the share that is left.
+    """
+    a = np.maximum(n_samples - 1 - degrees, 1) / 2.0
+    b = np.maximum(degrees, 1) / 2.0
+    left = (1.0 - shares).clip(np.finfo(float).tiny, 1.0)
+    tail = betainc(a, b, left)
+    series = a * np.log(left) + (b - 1.0) * np.log1p(-left.clip(None, 0.5)) - np.log(a)
+    series -= betaln(a, b)
+    known = tail > TINIEST
+    found = np.where(known, np.log(np.where(known, tail, 1.0)), series)
+    return np.where(degrees > 0, found, 0.0)
 
 
 def additive_fit(U: FloatArray, root: FloatArray, residuals: FloatArray) -> FloatArray:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from kernlens.reporting.formats import counted, fixed, number, percent, word
-from kernlens.tables.preprocessor import WEAK
 
 #: Columns that the answer names, and the share of importance from which on one is named.
 MOST_NAMED = 5
@@ -210,22 +209,21 @@ def _how_many(summary: dict[str, Any]) -> str:
     count = found["n_directions"]
     if count == 0:
         return "No direction was kept: none predicts rows left out better than a constant."
-    first = found["directions"][0]
-    columns = counted(found["n_columns"], "column")
-    if screened_out(summary):
-        columns = f"{number(found['n_columns'])} columns that say most of the target"
+    columns = f"of the {counted(found['n_columns'], 'column')}"
+    weak = summary["data"].get("n_weak", 0)
+    kept = "was kept" if count == 1 else "were kept"
+    if weak:
+        # What is said of the columns comes last, so that the sentence can be read.
+        columns, all_of_them = "", number(found["n_columns"] + weak)
+        kept += (
+            f", made of the {number(found['n_columns'])} of {all_of_them} prepared columns that "
+            "say most of the target"
+        )
     if count == 1:
-        return f"One mixture of the {columns} matters."
-    return (
-        f"{word(count).capitalize()} mixtures of the {columns} were kept; the first has "
-        f"{percent(first['importance'])} of the importance."
-    )
-
-
-def screened_out(summary: dict[str, Any]) -> bool:
-    """Whether there were too many columns for all of them to be learned from."""
-    left_out = (summary.get("data") or {}).get("left_out") or []
-    return any(one["why"] == WEAK for one in left_out)
+        return f"One mixture {kept}." if weak else f"One mixture {columns} matters."
+    share = percent(found["directions"][0]["importance"])
+    text = f"{word(count).capitalize()} mixtures {columns}".rstrip()
+    return f"{text} {kept}; the first has {share} of the importance."
 
 
 def _which(summary: dict[str, Any]) -> str:

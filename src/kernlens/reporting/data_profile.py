@@ -14,6 +14,7 @@ from kernlens._array import FloatArray, IntArray
 from kernlens.reporting.formats import entry
 from kernlens.reporting.subject import CLASSES, Subject
 from kernlens.tables.plans import dates_of_text
+from kernlens.tables.preprocessor import WEAK
 from kernlens.tables.reading import Column, as_frame, names_of, read_array, read_frame
 
 #: Columns and levels that the page shows.
@@ -111,7 +112,9 @@ def data_of(subject: Subject, importances: dict[str, float]) -> dict[str, Any]:
     """
     read = read_table(subject.X, subject.names)
     prepared = _prepared(subject)
-    order = sorted(range(len(read)), key=lambda place: -importances.get(read[place].name, 0.0))
+    order = sorted(
+        range(len(read)), key=lambda place: _place_of(read[place], prepared, importances)
+    )
     missing = np.array([float(np.mean(one.column.missing)) for one in read])
     kept = getattr(subject.model, "_kept", None)
     sampled = kept is not None and subject.X is kept.X
@@ -128,8 +131,22 @@ def data_of(subject: Subject, importances: dict[str, float]) -> dict[str, Any]:
             _column(read[place], missing[place], prepared) for place in order[:MOST_COLUMNS]
         ],
         "n_not_shown": max(0, len(read) - MOST_COLUMNS),
-        "left_out": [{"name": name, "why": why} for name, (why, out) in prepared.items() if out],
+        "n_weak": subject.model.table_.n_weak_ if prepared else 0,
+        "left_out": _left_out(prepared),
     }
+
+
+def _place_of(
+    one: Read, prepared: dict[str, tuple[str, bool]], importances: dict[str, float]
+) -> tuple[bool, float]:
+    """Columns that are used come first, and important ones before others."""
+    return prepared.get(one.name, ("", False))[1], -importances.get(one.name, 0.0)
+
+
+def _left_out(prepared: dict[str, tuple[str, bool]]) -> list[dict[str, str]]:
+    """Columns that are not used; those that are one of too many come last."""
+    found = [{"name": name, "why": why} for name, (why, out) in prepared.items() if out]
+    return sorted(found, key=lambda one: one["why"] == WEAK)
 
 
 def _prepared(subject: Subject) -> dict[str, tuple[str, bool]]:

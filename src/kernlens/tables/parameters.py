@@ -55,7 +55,7 @@ TABLE: Parameters = {
         "int or None",
         """Columns that come out, at most. Where there would be more, those are kept that say most
         of y, each for itself: polynomials of degree 4 in their ranks are fitted to y, on at most
-        3000 rows. None, or no y, keeps all.""",
+        3000 rows, and compared by F-tests. None, or no y, keeps all.""",
     ),
     "keep": Parameter(
         Names(),

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
@@ -63,6 +62,8 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         The column of the table that every output comes from.
     identity_ : bool
         Whether rows pass unchanged.
+    n_weak_ : int
+        Prepared columns beyond `max_columns`, which are left out.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -161,6 +162,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             check_consistent_length(read if plain else read[0].values, y)
         self._plans: list[Plan] = []
         self._kept: IntArray | None = None
+        self.n_weak_ = 0
         self.identity_ = plain and not self._too_many(self.n_features_in_, y) and _all_vary(read)
         if self.identity_:
             middle = np.median if self.imputation == "median" else np.mean
@@ -172,6 +174,13 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         if plain:
             read = read_array(read)
         self._make_plans(read, y, plain)
+        numbers, means = self._learn_columns(read, y)
+        if self._too_many(len(self._suffixes), y):
+            numbers, means = self._leave_weak_out(read, y, self._assemble(read, numbers, means))
+        return self._assemble(read, numbers, means) if crossed else None
+
+    def _learn_columns(self, read: list[Column], y: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Learn what the plans need; the numbers, and means of the target over other folds."""
         numbers = self._numbers(read)
         self._middle = np.empty(0)
         if numbers.shape[1]:
@@ -180,7 +189,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         self._encoders = []
         self._targets: list[str] = []
         if any(plan["how"] == "target" for plan in self._plans):
-            T, self._targets = encode_target(y, self.task)  # type: ignore[arg-type]
+            T, self._targets = encode_target(y, self.task)
             self._drop_noise(read, T)
         means = None
         if any(plan["how"] == "target" for plan in self._plans):
@@ -188,27 +197,34 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
             self._encoders = fit_encoders(codes, T)
             means = cross_encode(codes, T, self.n_folds, self.random_state)
         self._store_names()
-        many = self._too_many(len(self._suffixes), y)
-        if not (crossed or many):
-            return None
-        outputs = self._assemble(read, numbers, means)
-        return self._strongest(outputs, y) if many else outputs
+        return numbers, means
 
     def _too_many(self, n_outputs: int, y: Any) -> bool:
         """Whether there are more outputs than asked for, and a target to choose them by."""
         return self.max_columns is not None and y is not None and n_outputs > self.max_columns
 
-    def _strongest(self, outputs: FloatArray, y: Any) -> FloatArray:
-        """Keep the outputs that say most of the target, and say so of columns without any."""
+    def _leave_weak_out(
+        self, read: list[Column], y: Any, outputs: FloatArray
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """Keep the outputs that say most of the target; columns without any are not used."""
         targets = encode_target(y, self.task)[0]
-        kept = strongest_columns(outputs, targets, self.max_columns)  # type: ignore[arg-type]
-        before = np.unique(self.source_columns_)
-        self._kept = kept
-        self.source_columns_ = self.source_columns_[kept]
-        self._suffixes = [self._suffixes[place] for place in kept]
-        for source in np.setdiff1d(before, self.source_columns_):
-            self._plans[source]["action"] = f"left out: {WEAK}"
-        return outputs[:, kept]
+        strongest = strongest_columns(outputs, targets, self.max_columns)  # type: ignore[arg-type]
+        names = [*zip(self.source_columns_.tolist(), self._suffixes, strict=True)]
+        wanted = {names[place] for place in strongest}
+        before = np.bincount(self.source_columns_, minlength=len(self._plans))
+        after = np.bincount(self.source_columns_[strongest], minlength=len(self._plans))
+        for plan, had, has in zip(self._plans, before, after, strict=True):
+            if had and not has:
+                plan["how"], plan["action"] = "drop", f"left out: {WEAK}"
+            elif has < had:
+                plan["action"] += f", {has} of {had} used"
+        learned = self._learn_columns(read, y)
+        pairs = zip(self.source_columns_.tolist(), self._suffixes, strict=True)
+        self._kept = np.flatnonzero([pair in wanted for pair in pairs])
+        self.n_weak_ = len(names) - len(self._kept)
+        self.source_columns_ = self.source_columns_[self._kept]
+        self._suffixes = [self._suffixes[place] for place in self._kept]
+        return learned
 
     def _make_plans(self, read: list[Column], y: Any, trusted: bool) -> None:
         """Choose what is done with every column; `trusted` numbers are no identifiers."""
@@ -457,11 +473,8 @@ def _shown_levels(plan: Plan) -> list[int]:
 
 def _one_hot(column: Column, plan: Plan) -> FloatArray:
     codes, n_levels = codes_of(column, plan["levels"]), len(plan["levels"])
-    encoder = OneHotEncoder(
-        categories=[np.arange(n_levels + 1)], handle_unknown="ignore", sparse_output=False
-    )
-    encoder.fit([[0]])
-    found: FloatArray = encoder.transform(codes[:, None])
+    # Not scikit-learn's encoder: one for every column takes most of the time of wide tables.
+    found: FloatArray = (codes[:, None] == np.arange(n_levels + 1)).astype(np.float64)
     shown = [] if n_levels == 1 and plan["indicator"] else _shown_levels(plan)
     return found[:, [*shown, *([n_levels] if plan["indicator"] else [])]]
 

@@ -30,6 +30,10 @@ def encode_target(y: ArrayLike, task: str) -> tuple[FloatArray, list[str]]:
     target = _checked(y)
     if target.ndim == 2 and target.shape[1] > 1 and target.dtype.kind in "biuf":
         return target.astype(np.float64), [f" {k}" for k in range(target.shape[1])]
+    if target.ndim == 2 and target.shape[1] > 1:
+        parts = [encode_target(column, task) for column in target.T]
+        names = [f" {k}{name}" for k, (_, found) in enumerate(parts) for name in found]
+        return np.hstack([columns for columns, _ in parts]), names
     target = target.reshape(len(target), -1)[:, 0]
     if task == "classification" or (task == "auto" and _are_classes(target)):
         classes, codes = np.unique(target.astype(str), return_inverse=True)
@@ -50,6 +54,8 @@ def encode_target(y: ArrayLike, task: str) -> tuple[FloatArray, list[str]]:
 def _checked(y: ArrayLike) -> NDArray[Any]:
     """Targets as an array; numbers have a value in every row, and squares."""
     target = np.asarray(y)
+    if target.ndim > 2:
+        raise ValueError(f"y must have one or two dimensions, got {target.ndim}.")
     if target.dtype == object and all(isinstance(value, Real) for value in target.flat):
         # Numbers in a column of objects are no classes.
         target = target.astype(np.float64)

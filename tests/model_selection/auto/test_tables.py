@@ -32,6 +32,7 @@ from kernlens.model_selection.auto.splits import prepared
 from kernlens.model_selection.auto.stacking import Stacker
 from kernlens.model_selection.auto.transforms import ClippedColumns, LogTarget
 from kernlens.plotting import DirectionsDisplay
+from kernlens.reporting import summarize
 
 pytestmark = pytest.mark.usefixtures("short_portfolios")
 N_TRAIN = 400
@@ -268,4 +269,26 @@ def test_more_columns_than_can_be_learned_from(tmp_path, monkeypatch):
     assert np.count_nonzero(model.feature_importances_) <= 20
     assert "180 columns such as x0, x1, x2 (others say more of y)" in model.explanation_
     report(model, X[80:], y[80:], tmp_path / "page.html")
-    assert "20 columns that say most of the target" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "the 20 of 200 prepared columns that say most of the target" in page
+
+
+def test_levels_that_are_too_many_are_said_to_be_left_out(monkeypatch):
+    monkeypatch.setattr("kernlens.model_selection.auto.estimator.MOST_COLUMNS", 30)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"c{k}": rng.choice(list("abcdefghi"), 100) for k in range(4)})
+    y = 3.0 * (X["c3"] == "a") + 0.1 * rng.standard_normal(100)
+    model = AutoLensRegressor(time_budget=0.5, random_state=0).fit(X, y)
+    assert not model.table_.left_out_
+    assert "6 prepared columns that say least of the target were not used." in model.explanation_
+
+
+def test_unused_columns_come_last_in_the_data_of_a_page(monkeypatch):
+    monkeypatch.setattr("kernlens.model_selection.auto.estimator.MOST_COLUMNS", 2)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((80, 5)), columns=list("abcde")).assign(same=1.0)
+    model = AutoLensRegressor(time_budget=0.5, random_state=0).fit(X, 2.0 * X["d"] + X["e"])
+    data = summarize(model, X, X["d"])["data"]
+    assert {one["name"] for one in data["columns"][:2]} == {"d", "e"}
+    assert [one["name"] for one in data["left_out"]] == ["same", "a", "b", "c"]
+    assert data["n_weak"] == 3

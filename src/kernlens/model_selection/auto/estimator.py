@@ -328,8 +328,10 @@ class BaseAutoLens(EstimatesMixin, FeatureLearnerMixin, PagesMixin, SavedMixin):
         self._board = Leaderboard.of(rows, race.score.title)
         self.best_score_ = value
         self.seconds_ = race.budget.spent
-        left_out = self.table_.left_out_
-        self.explanation_ = told(self._board, final, self.n_directions_, left_out, len(race.y))
+        table = self.table_
+        self.explanation_ = told(
+            self._board, final, self.n_directions_, table.left_out_, len(race.y), table.n_weak_
+        )
 
     # What a fit will need
 

@@ -90,7 +90,12 @@ class Leaderboard(Tabular):
 
 
 def told(
-    board: Leaderboard, final: Row, n_directions: int, left_out: Mapping[str, str], n_rows: int
+    board: Leaderboard,
+    final: Row,
+    n_directions: int,
+    left_out: Mapping[str, str],
+    n_rows: int,
+    n_weak: int = 0,
 ) -> str:
     """How it was chosen, in a few sentences.
 
@@ -103,6 +108,8 @@ def told(
     left_out : dict of str to str
         Columns that were left out, and why.
     n_rows : int
+    n_weak : int
+        Prepared columns that were too many.
     """
     rows = [row for row in board.rows if row.name != STACK]
     tried = [row for row in rows if np.isfinite(row.score) or np.isfinite(row.look)]
@@ -124,6 +131,8 @@ def told(
         lines.append(f"{n_directions} {plural}.")
     else:
         lines.append("No direction predicts rows left out better than a constant.")
+    if n_weak:
+        lines.append(f"{n_weak} prepared columns that say least of the target were not used.")
     if left_out:
         lines.append(f"Columns left out: {', '.join(named_with_reasons(left_out))}.")
     return " ".join(lines)
