@@ -44,10 +44,7 @@ class CanonicalRows(Sized):
     def with_relative_weights(self) -> tuple[CanonicalRows, float]:
         """The same rows with weights that sum to the effective number of rows, and their unit.
 
-        That number is ``(sum w)^2 / sum w^2`` (Kish, 1965): n for n rows of one weight. Weights are
-        rounded to ten digits. The last digits of a ratio depend on the size of both numbers, and a
-        descent that is ended early magnifies them; without them a factor of all weights changes no
-        bit of a fit.
+        That number is ``(sum w)^2 / sum w^2`` (Kish, 1965): n for n rows of one weight.
 
         Returns
         -------
@@ -55,11 +52,7 @@ class CanonicalRows(Sized):
         unit : float
             What the weights were divided by.
         """
-        largest = float(self.weights.max())
-        # Ratios first: squares of the weights themselves may overflow or vanish.
-        digits, exponents = np.frexp(self.weights / largest)
-        rounded = np.round(digits * 2.0**WEIGHT_BITS) / 2.0**WEIGHT_BITS
-        relative = np.ldexp(rounded, exponents)
+        relative, largest = relative_weights(self.weights)
         unit = float(relative @ relative / relative.sum())
         return replace(self, weights=relative / unit), largest * unit
 
@@ -102,6 +95,19 @@ def has_target(y: FloatArray) -> BoolArray:
     """Say which rows have targets (n_targets, n_rows), that is, none of them is NaN."""
     present: BoolArray = np.logical_not(np.isnan(y).any(axis=0))
     return present
+
+
+def relative_weights(weights: FloatArray) -> tuple[FloatArray, float]:
+    """Weights over the largest one, rounded to ten digits, and the largest one.
+
+    The last digits of a ratio depend on the size of both numbers, and a descent that is ended early
+    magnifies them; without them a factor of all weights changes no bit of a fit.
+    """
+    largest = float(weights.max())
+    # Ratios first: squares of the weights themselves may overflow or vanish.
+    digits, exponents = np.frexp(weights / largest)
+    rounded = np.round(digits * 2.0**WEIGHT_BITS) / 2.0**WEIGHT_BITS
+    return np.ldexp(rounded, exponents), largest
 
 
 def row_hash(rows: FloatArray) -> NDArray[np.uint64]:

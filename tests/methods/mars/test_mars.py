@@ -11,7 +11,7 @@ from families import inputs_of, targets_of
 from kernlens import MARSRegressor
 from kernlens._rows import CanonicalRows
 from kernlens.methods.mars.exhaustive import best_subsets
-from kernlens.methods.mars.forward import friedman_endspan, friedman_minspan
+from kernlens.methods.mars.forward import ForwardPass, friedman_endspan, friedman_minspan
 from kernlens.methods.mars.learner import PRUNING_FOLDS, SplineLearner
 from kernlens.methods.mars.plan import SplinePlan
 from kernlens.methods.mars.pruning import prune
@@ -260,6 +260,27 @@ def test_the_queue_changes_little():
     assert few.score(X, y) > every.score(X, y) - 0.05
     threads = MARSRegressor(degree=2, fast_k=None, n_directions=1, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(every.coef_, threads.coef_)
+
+
+def test_parents_that_were_not_looked_at_for_long_have_their_turn():
+    X, y = draw("product", n=200)
+    plan = SplinePlan(21, 2, 3.0, 0.0, None, None, 3, (False,) * 3)
+    forward = ForwardPass(plan, X, np.atleast_2d(y), np.ones(200))
+    for _ in range(4):
+        assert forward.step()
+    able = np.flatnonzero(forward.terms.degrees < 2)
+    assert len(able) > 3
+    seen = set()
+    for turn in range(2 * len(able)):
+        parents = forward._parents()
+        assert len(parents) == 3
+        seen.update(parents)
+        forward.n_steps += 1
+        for parent in parents:
+            # The first ones always promise most.
+            forward._drops[parent], forward._looked[parent] = 1.0 / (1 + parent), forward.n_steps
+        assert turn or seen < set(able.tolist())
+    assert seen == set(able.tolist())
 
 
 def test_spans_are_friedmans():

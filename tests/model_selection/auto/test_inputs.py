@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import LeaveOneGroupOut, TimeSeriesSplit
 
@@ -115,14 +116,22 @@ def test_a_stack_for_absolute_errors_is_scored_by_them():
     assert "-MAE" in model.explanation_
 
 
-@pytest.mark.parametrize("factor", [1e-3, 7.0])
-def test_weights_are_relative(factor):
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_absolute_error"])
+@pytest.mark.parametrize("factor", [1e-300, 7.0])
+def test_weights_are_relative(factor, scoring):
     X, y = rows()
     weights = np.random.default_rng(1).uniform(0.5, 2.0, N_ROWS)
-    one = regressor().fit(X, y, sample_weight=weights)
-    two = regressor().fit(X, y, sample_weight=factor * weights)
-    np.testing.assert_allclose(one.predict(X), two.predict(X), rtol=1e-9)
-    assert one.best_score_ == pytest.approx(two.best_score_)
+    one = regressor(scoring=scoring).fit(X, y, sample_weight=weights)
+    two = regressor(scoring=scoring).fit(X, y, sample_weight=factor * weights)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.best_score_ == two.best_score_
+
+
+def test_the_smallest_weights_there_are_count_alike():
+    X, y = rows()
+    same = regressor(scoring="neg_mean_absolute_error").fit(X, y, sample_weight=np.ones(N_ROWS))
+    tiny = clone(same).fit(X, y, sample_weight=np.full(N_ROWS, 5e-324))
+    np.testing.assert_array_equal(same.predict(X), tiny.predict(X))
 
 
 def test_verbose_tells_of_every_candidate_and_changes_nothing(caplog):

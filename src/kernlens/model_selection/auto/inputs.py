@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_y, _num_samples
 
 from kernlens._array import FloatArray, IntArray
+from kernlens._rows import relative_weights
 from kernlens._validation import check_weights, plain_complaints
 from kernlens.base.arrays import regression_targets
 from kernlens.model_selection.auto.splits import Rows
@@ -77,6 +78,7 @@ def checked_rows(
         As given, or as an array if it is a list or the like.
     y : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,) or None
+        Over the largest one.
     groups : ndarray of shape (n_rows,) or None
     splits : list of (train, test) or None
     """
@@ -89,7 +91,7 @@ def checked_rows(
     _check_number(_num_samples(X))
     if sample_weight is None:
         return X, y, None, groups, splits
-    weights = check_weights(sample_weight, np.empty((len(y), 1)))
+    weights = relative_weights(check_weights(sample_weight, np.empty((len(y), 1))))[0]
     kept = np.flatnonzero(weights > 0.0)
     if len(kept) < FEWEST_ROWS:
         raise ValueError(
