@@ -58,7 +58,7 @@ WORDED_INIT = ("BKerNN", "RegFeaL")
 #: Counts of steps that are all done if they are asked for: they are never huge.
 STEPS = {"max_iter": 40, "n_init": 5, "n_folds": 6, "n_updates": 20, "n_permutations": 40}
 #: Seconds that a fit may be told to take: those of the default are as many as a case has.
-SECONDS = 2.0
+SECONDS = 0.5
 
 
 def quick_value(family: str, name: str, kind: Kind, rng: Generator) -> Any:

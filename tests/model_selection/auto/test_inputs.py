@@ -79,10 +79,12 @@ def test_groups_that_are_the_classes_are_refused():
         classifier().fit(X, names(y), groups=names(y))
 
 
-def test_rows_to_learn_from_need_two_classes():
+@pytest.mark.parametrize("dtype", [str, object])
+def test_rows_to_learn_from_need_two_classes(dtype):
     X, _ = rows()
+    y = np.repeat(["a", "b", "c"], N_ROWS // 3).astype(dtype)
     with pytest.raises(ValueError, match=r"^cv gives [^\n]* one class only, 'a'; [^\n]*\.$"):
-        classifier(cv=TimeSeriesSplit(3)).fit(X, np.repeat(["a", "b", "c"], N_ROWS // 3))
+        classifier(cv=TimeSeriesSplit(3)).fit(X, y)
 
 
 def test_what_is_no_better_than_a_constant_has_no_directions():

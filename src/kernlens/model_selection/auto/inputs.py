@@ -56,7 +56,7 @@ def check_parts(splits: Rows | None, labels: NDArray[Any]) -> None:
         if len(set(labels[train].tolist())) < 2:
             raise ValueError(
                 "cv gives rows to learn from that have one class only, "
-                f"{labels[train[0]].item()!r}; give parts with two classes at least."
+                f"{labels[train[:1]].tolist()[0]!r}; give parts with two classes at least."
             )
 
 
