@@ -396,7 +396,8 @@ LINEAR_PART = Parameter(
     '"auto" or bool',
     """Whether a linear function, by ridge regression, stands beside the kernel's, which then learns
     what it leaves of the targets. ``"auto"`` adds it where ridge regression predicts rows left out
-    better, by a tenth of the error, and so does the sum of both. Where that is not so, slopes of
+    better, by a tenth of the error (or no worse by that, where it leaves less than 1 % of the
+    variance), and so does the sum of both. Where that is not so, slopes of
     ridge regression go on beyond the range of the training rows, for half the width of that range,
     along columns that have a trend: a correlation of at least 0.5 with the target, and outer
     quarters of rows that follow the slope by five standard errors. Losses other than the squared

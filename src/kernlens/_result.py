@@ -17,7 +17,9 @@ class Status(Enum):
     NO_PROGRESS = "stopped because no step lowers the objective any further"
     PLAIN = "no directions predict better than all columns alike; plain kernel ridge kept"
     CONSTANT = "nothing predicts held-out rows better than a constant; hardly more was kept"
-    NOTHING = "no direction predicts held-out rows better than a constant; n_directions_ is 0"
+    NOTHING = (
+        "no direction predicts held-out rows clearly better than a constant; n_directions_ is 0"
+    )
     LASSO = "the path of the Lasso was lost before alpha was reached; raise alpha"
     STOPPED = "stopped by the callback; the best state reached so far was kept"
     INTERRUPTED = "interrupted; the best state reached so far was kept"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -12,6 +13,8 @@ from typing import Any
 MAX_ROWS = 12
 MAX_COLUMNS = 7
 MAX_LETTERS = 24
+#: Significant digits of a number, and those of numbers that would not be told apart, at most.
+DIGITS, MOST_DIGITS = 3, 9
 #: What stands for a number that is none.
 MISSING = "-"
 
@@ -54,7 +57,7 @@ class Table:
         rows = self._printed_rows()
         names = self.names[:MAX_COLUMNS]
         blocks = [
-            _aligned([shortened(name), *_at_the_point(self._entry(column[row]) for row in rows)])
+            _aligned([shortened(name), *_at_the_point(self._entries(column, rows))])
             for name, column in zip(names, self.columns, strict=False)
         ]
         if self.index is not None:
@@ -77,6 +80,18 @@ class Table:
             return list(range(MAX_ROWS))
         return [round(place * (n_rows - 1) / (MAX_ROWS - 1)) for place in range(MAX_ROWS)]
 
+    def _entries(self, column: Any, rows: Sequence[int]) -> list[str]:
+        """A column as text; neighbours of a column that rises are told apart."""
+        values = [column[row] for row in rows]
+        entries = [self._entry(value) for value in values]
+        if self.decimals is not None or not _rises(values):
+            return entries
+        digits = DIGITS
+        while len(set(entries)) < len(entries) and digits < MOST_DIGITS:
+            digits += 1
+            entries = [significant(float(value), digits) for value in values]
+        return entries
+
     def _entry(self, value: Any) -> str:
         if isinstance(value, str):
             return shortened(value)
@@ -91,18 +106,28 @@ class Table:
         return f"{round(number, self.decimals) + 0.0:.{self.decimals}f}"
 
 
-def significant(number: float) -> str:
-    """Three significant digits, without an exponent where that is short.
+def significant(number: float, digits: int = DIGITS) -> str:
+    """Three significant digits, or others, without an exponent where that is short.
 
     Examples
     --------
     >>> [significant(number) for number in (0.5, -1234.5, 0.00012345, 1.5e-9)]
     ['0.500', '-1230', '0.000123', '1.50e-09']
+    >>> significant(2001.5, 5)
+    '2001.5'
     """
-    rounded = float(f"{number:.3g}")
-    if 1000 <= abs(rounded) < 1e6:
+    rounded = float(f"{number:.{digits}g}")
+    if 10**digits <= abs(rounded) < 1e6:
         return f"{rounded:.0f}"
-    return "0" if rounded == 0 else f"{rounded:#.3g}".removesuffix(".")
+    return "0" if rounded == 0 else f"{rounded:#.{digits}g}".removesuffix(".")
+
+
+def _rises(values: Sequence[Any]) -> bool:
+    """Whether numbers with fractions rise, or fall, from one to the next."""
+    if not values or not all(isinstance(value, float) for value in values):
+        return False
+    pairs = [*pairwise(values)]
+    return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
 
 
 def shortened(name: str, max_letters: int = MAX_LETTERS) -> str:

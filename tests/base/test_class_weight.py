@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 from families import ESTIMATORS, decision, light
-from kernlens import KernelLaplacianClassifier, RKHSWeightingClassifier
+from kernlens import KernelLaplacianClassifier, RFMClassifier, RKHSWeightingClassifier
 from kernlens.base.class_weights import class_weighted
 
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator())]
@@ -238,3 +238,16 @@ def test_logarithms_are_exact_where_probabilities_round_to_zero_and_one(monkeypa
     largest = scores.max(axis=0)
     sums = np.array([2.0, 1.0 + np.exp(-1.0), 2.0])
     np.testing.assert_allclose(found, (scores - largest - np.log(sums)).T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n_rare", [1, 2])
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("estimator", [RFMClassifier, RKHSWeightingClassifier])
+def test_classes_of_one_or_two_rows_show_no_direction(estimator, balanced, n_rare):
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((120, 4))
+        y = np.arange(120) < n_rare
+        model = estimator(random_state=0, class_weight="balanced" if balanced else None)
+        with pytest.warns(UserWarning, match="no direction predicts"):
+            model.fit(X, y)
+        assert model.n_directions_ == 0

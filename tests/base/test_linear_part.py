@@ -54,6 +54,17 @@ def test_linear_targets_of_skewed_columns(estimator):
 
 
 @pytest.mark.parametrize("estimator", QUICK)
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_line_with_little_noise_is_followed_beyond_the_rows(estimator, seed):
+    """Within the rows the kernel may be as good; beyond them only the line is."""
+    rng = np.random.default_rng(seed)
+    X, X_test = np.exp(1.5 * rng.standard_normal((2, 300, 5)))
+    y = X[:, 0] + 2.0 * X[:, 1] + 0.5 * rng.standard_normal(300)
+    model = estimator(random_state=0, n_directions=1).fit(X, y)
+    assert model.score(X_test, X_test[:, 0] + 2.0 * X_test[:, 1]) > 0.99
+
+
+@pytest.mark.parametrize("estimator", QUICK)
 def test_a_trend_goes_on_beyond_the_rows(estimator):
     X, y, X_test, y_test = trend()
     model = estimator(random_state=0, n_directions=1).fit(X, y)

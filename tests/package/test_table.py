@@ -71,3 +71,16 @@ def test_without_pandas_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         import_pandas()
+
+
+def test_numbers_that_rise_are_told_apart():
+    years = Table(["year", "y"], [np.array([2001.0, 2003.0, 2012.0]), np.array([0.1, 0.2, 0.3])])
+    assert [line.split() for line in years.text().splitlines()[1:]] == [
+        ["2001", "0.100"], ["2003", "0.200"], ["2012", "0.300"],
+    ]  # fmt: skip
+    falling = Table(["x"], [np.array([1.00003, 1.00002, 1.0])]).text().split()[1:]
+    assert falling == ["1.00003", "1.00002", "1.00000"]
+    # Numbers in no order are not positions, and three digits are enough.
+    assert Table(["x"], [np.array([2001.0, 2012.0, 2003.0])]).text().split()[1:] == [
+        "2000", "2010", "2000",
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernlens._array import IntArray
+from kernlens._array import FloatArray, IntArray
 from kernlens._rows import CanonicalRows
 from kernlens.base.learner import Learned, Learner
 from kernlens.base.linear_part import Line
@@ -29,6 +29,9 @@ def counted_directions(
 ) -> int | None:
     """How many directions predict, or None if there are too few rows to say.
 
+    Where all rows but fewer than there are folds have the same target, nothing can be shown to
+    predict the others, and there are 0 directions.
+
     Directions are learned again on two thirds of the rows, three times, with the settings that
     were chosen on all of them.
 
@@ -48,6 +51,8 @@ def counted_directions(
         return None
     some = rows.in_order(known)
     whole = some if line is None else replace(some, y=some.y + line.values[:, known])
+    if _rows_beside_the_most_frequent(whole.y) < N_FOLDS:
+        return 0
     classes = None if strata is None else strata[known]
     parts = []
     for train, test in some.folds(N_FOLDS, classes):
@@ -61,3 +66,9 @@ def counted_directions(
             )
         )
     return count_directions(parts).number if parts else None
+
+
+def _rows_beside_the_most_frequent(y: FloatArray) -> int:
+    """Rows that have other targets (n_targets, n_rows) than most of them."""
+    counts = np.unique(y, axis=1, return_counts=True)[1]
+    return int(counts.sum() - counts.max())

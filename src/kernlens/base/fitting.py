@@ -464,6 +464,7 @@ class FittingMixin(
         ndarray of bool of shape (n_samples,)
             Whether a learned feature, a column of `transform`, is outside its range over the
             training rows, `feature_range_`; after `partial_fit`, over those of the last batch.
+            Nowhere, if there is no learned feature.
         """
         rows = self._checked_rows(X).astype(np.float64, copy=False)
         low, high = self.feature_range_

@@ -31,6 +31,9 @@ FEWEST_ROWS = 10
 #: The error of rows left out of ridge regression that asks for a linear part, as a share of that of
 #: the kernel's function. A smaller gain is within the noise of both.
 CLEARLY_LOWER = 0.9
+#: The same where the line leaves less than this share of the variance: a target that is nearly a
+#: line may go on far beyond the rows, so that a tie is broken in favour of the line.
+NEARLY_A_LINE, NOT_CLEARLY_HIGHER = 0.01, 1.1
 
 
 @dataclass(frozen=True)
@@ -181,10 +184,13 @@ class Line:
 def wants_line(ridge: LinearRidge, learned: Any, unit: float) -> bool:
     """Whether ridge regression predicts rows left out clearly better than what was learned.
 
-    `unit` is what the search of settings counts a squared error of 1 as.
+    It need not be better where it leaves next to nothing. Its errors are those for targets of
+    standard deviation 1. `unit` is what the search of settings counts a squared error of 1 as.
     """
     error = held_out_error(learned, unit)
-    return error is not None and ridge.left_out_error < CLEARLY_LOWER * error
+    nearly = ridge.left_out_error < NEARLY_A_LINE
+    asked = NOT_CLEARLY_HIGHER if nearly else CLEARLY_LOWER
+    return error is not None and ridge.left_out_error < asked * error
 
 
 def held_out_error(learned: Learned, unit: float) -> float | None:
