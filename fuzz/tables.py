@@ -133,6 +133,8 @@ def _draw_parameters(rng: Generator, names: list[Any]) -> dict[str, Any]:
         "imputation": ("mean", "mean", "mode"),
         "n_folds": (2, 3, 50, 1),
         "keep": (names[:1], names, "all", ["absent"]),
+        # Last, so that what is drawn before stays as it was.
+        "max_columns": (1, 2, 3, 5, 0),
     }
     drawn = {name: pick(rng, some) for name, some in values.items() if chance(rng, 0.2)}
     return {**drawn, "random_state": int(rng.integers(4))}
