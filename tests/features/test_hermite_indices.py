@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from kernlens.features.hermite import HermiteFeatures
 from kernlens.features.hermite_indices import (
+    LARGEST_DEGREE,
     GeometricSequence,
     Smoothness,
     TruncatedSequence,
@@ -271,3 +273,14 @@ def test_logarithms_of_numbers_beyond_all_floats_are_taken():
     smoothness = Smoothness(np.ones(120), 1.0, 1.0, TruncatedSequence(4000))
     indices, weights = sample_indices(smoothness, 8, 1, np.random.RandomState(0))
     assert len(indices) == len(weights) and np.all(weights > 0.0)
+
+
+@pytest.mark.parametrize("split", [1, 2])
+def test_degrees_that_are_drawn_can_be_evaluated(split):
+    """As rho goes to 1 all degrees are alike, and there is a largest one."""
+    smoothness = Smoothness(np.ones(2), 1.0, 1e-12, GeometricSequence(0.999999999))
+    indices, weight = sample_indices(smoothness, 4000, split, np.random.RandomState(0))
+    assert 0.9 * LARGEST_DEGREE < indices.max() <= LARGEST_DEGREE
+    assert np.isfinite(weight).all()
+    features = HermiteFeatures(indices[np.argsort(-indices.max(axis=1))[:5]])
+    assert np.isfinite(features.matrix(np.zeros((3, 2)))).all()

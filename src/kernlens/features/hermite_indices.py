@@ -220,7 +220,7 @@ def _degree_law(
         edge = law[-1, :].sum() + (law[:, -1].sum() if len(groups[1]) else 0.0)
         if edge < LEFT_OUT or largest >= LARGEST_DEGREE:
             return law, log_terms
-        largest *= 2
+        largest = min(2 * largest, LARGEST_DEGREE)
 
 
 def _log_count(degrees: IntArray, n_directions: int) -> FloatArray:
