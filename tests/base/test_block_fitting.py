@@ -192,7 +192,8 @@ def test_a_line_beside_the_function_is_found_and_taken_off_all_rows(few_rows):
     np.testing.assert_allclose(slopes, [30.0, 0.0, 0.0, -5.0], atol=0.5)
     assert model.score(X, y) > 0.999
     again = made(RKHSWeightingRegressor, linear_part=True).fit(blocks(X, y, block_rows=31))
-    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-8)
+    # Some predictions are next to zero: digits are those of the spread of y.
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=0.0, atol=1e-9 * y.std())
 
 
 def test_exactly_linear_targets_leave_their_line(few_rows):

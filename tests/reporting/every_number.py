@@ -137,6 +137,7 @@ class EveryNumber:
         self.add(".data.n_test_rows", len(self.y_test))
         self.add(".data.n_columns", self.table.shape[1])
         self.add(".data.n_not_shown", 0)
+        self.add(".data.n_weak", getattr(getattr(self.model, "table_", None), "n_weak_", 0))
         self.add(".data.n_with_missing", np.sum(gaps > 0.0))
         self.add(".data.share_missing", gaps.mean())
         for kind, number in pd.Series(kinds).value_counts().items():

@@ -32,6 +32,6 @@ def prepared_columns(graph: Graph, table: TablePreprocessor, rows: Tensor) -> Te
             parts.append(here.where(0.0 * here.where(rows.column(place), 0.0), 1.0))
         n_used += 1
     columns = graph.concatenated(parts)
-    if table._kept is None:
+    if table._strong is None:
         return columns
-    return graph.apply("Gather", columns, table._kept, axis=1)
+    return graph.apply("Gather", columns, table._strong, axis=1)

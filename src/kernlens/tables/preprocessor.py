@@ -161,7 +161,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         if y is not None:
             check_consistent_length(read if plain else read[0].values, y)
         self._plans: list[Plan] = []
-        self._kept: IntArray | None = None
+        self._strong: IntArray | None = None
         self.n_weak_ = 0
         self.identity_ = plain and not self._too_many(self.n_features_in_, y) and _all_vary(read)
         if self.identity_:
@@ -220,10 +220,10 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
                 plan["action"] += f", {has} of {had} used"
         learned = self._learn_columns(read, y)
         pairs = zip(self.source_columns_.tolist(), self._suffixes, strict=True)
-        self._kept = np.flatnonzero([pair in wanted for pair in pairs])
-        self.n_weak_ = len(names) - len(self._kept)
-        self.source_columns_ = self.source_columns_[self._kept]
-        self._suffixes = [self._suffixes[place] for place in self._kept]
+        self._strong = np.flatnonzero([pair in wanted for pair in pairs])
+        self.n_weak_ = len(names) - len(self._strong)
+        self.source_columns_ = self.source_columns_[self._strong]
+        self._suffixes = [self._suffixes[place] for place in self._strong]
         return learned
 
     def _make_plans(self, read: list[Column], y: Any, trusted: bool) -> None:
@@ -367,7 +367,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
                     outputs.append(column.missing[:, None])
                 n_encoded += width
         found = np.hstack(outputs).astype(np.float64, copy=False)
-        return found if self._kept is None else found[:, self._kept]
+        return found if self._strong is None else found[:, self._strong]
 
     def _store_names(self) -> None:
         """What the names of outputs end with, and where outputs come from."""

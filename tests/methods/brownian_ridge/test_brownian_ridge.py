@@ -66,6 +66,14 @@ def test_slopes_of_an_expansion_are_differences():
         np.testing.assert_allclose(found[:, :, column], (above - below) / (2 * step), atol=1e-7)
 
 
+def test_slopes_next_to_a_centre_do_not_say_where_it_was_rounded_to():
+    rng = np.random.default_rng(0)
+    Z, a = rng.standard_normal((20, 3)), rng.standard_normal((1, 20))
+    at = slopes_of_expansion(Z, Z, a)
+    rounded = Z * (1.0 + 1e-8 * rng.uniform(-1.0, 1.0, Z.shape))
+    np.testing.assert_allclose(slopes_of_expansion(rounded, Z, a), at, atol=1e-6)
+
+
 def test_slopes_at_a_centre_and_at_zero_are_those_of_the_others():
     Z = np.array([[1.0, 0.0], [0.0, 0.0]])
     found = slopes_of_expansion(Z, Z, np.array([[2.0, 5.0]]))

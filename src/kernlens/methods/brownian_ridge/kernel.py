@@ -14,6 +14,10 @@ from kernlens._geometry import squared_lengths, with_finite_squares
 from kernlens._lazy import lazy
 from kernlens.linalg.kernel_blocks import KernelBlock, KernelBlocks
 
+#: Share of the length of a row within which it is at a centre: a little more than the rounding of
+#: centres to their first digits.
+SAME_ROW = 2.0**-23
+
 
 def brownian_kernel(X: FloatArray, Z: FloatArray) -> FloatArray:
     """Values for rows (n, d) and (m, d), (n, m).
@@ -39,11 +43,14 @@ def slopes_of_expansion(X: FloatArray, Z: FloatArray, coefficients: FloatArray) 
 
     .. math:: \\frac12 \\sum_j a_j \\Bigl(\\frac{x}{|x|} - \\frac{x - z_j}{|x - z_j|}\\Bigr)
 
-    The kernel has kinks at zero and at the centres; what has one adds nothing there.
+    The kernel has kinks at zero and at the centres; what has one adds nothing there. Learners see
+    the first digits of their rows only: a row that was learned from is near its centre, not at it,
+    and the way from one to the other says nothing.
     """
     distances = cdist(X, Z)
-    inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0.0)
     lengths = np.sqrt(squared_lengths(X))
+    apart = distances > SAME_ROW * lengths[:, None]
+    inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=apart)
     ahead = X * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]
     gradients = np.empty((len(coefficients), *X.shape))
     for target, a in enumerate(coefficients):
