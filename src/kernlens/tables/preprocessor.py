@@ -174,12 +174,16 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         if plain:
             read = read_array(read)
         self._make_plans(read, y, plain)
-        numbers, means = self._learn_columns(read, y)
+        # Columns are also chosen by means of other folds: a level's own targets would flatter it.
+        by_folds = crossed or self.max_columns is not None
+        numbers, means = self._learn_columns(read, y, by_folds)
         if self._too_many(len(self._suffixes), y):
             numbers, means = self._leave_weak_out(read, y, self._assemble(read, numbers, means))
         return self._assemble(read, numbers, means) if crossed else None
 
-    def _learn_columns(self, read: list[Column], y: Any) -> tuple[FloatArray, FloatArray | None]:
+    def _learn_columns(
+        self, read: list[Column], y: Any, by_folds: bool
+    ) -> tuple[FloatArray, FloatArray | None]:
         """Learn what the plans need; the numbers, and means of the target over other folds."""
         numbers = self._numbers(read)
         self._middle = np.empty(0)
@@ -195,7 +199,8 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
         if any(plan["how"] == "target" for plan in self._plans):
             codes = self._codes(read)
             self._encoders = fit_encoders(codes, T)
-            means = cross_encode(codes, T, self.n_folds, self.random_state)
+            if by_folds:
+                means = cross_encode(codes, T, self.n_folds, self.random_state)
         self._store_names()
         return numbers, means
 
@@ -218,7 +223,7 @@ class TablePreprocessor(TransformerMixin, SavedMixin):
                 plan["how"], plan["action"] = "drop", f"left out: {WEAK}"
             elif has < had:
                 plan["action"] += f", {has} of {had} used"
-        learned = self._learn_columns(read, y)
+        learned = self._learn_columns(read, y, by_folds=True)
         pairs = zip(self.source_columns_.tolist(), self._suffixes, strict=True)
         self._strong = np.flatnonzero([pair in wanted for pair in pairs])
         self.n_weak_ = len(names) - len(self._strong)
